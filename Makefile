@@ -1,0 +1,69 @@
+# Two commands do everything: `make reproduce` and `make test`. Each builds .venv when it is missing
+# or older than the lock. In an environment of your own, add PYTHON=python: nothing is created then.
+
+PYTHON ?= .venv/bin/python
+BASE ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+export PYTHONPATH := src
+export OPENBLAS_NUM_THREADS := 1
+
+ifeq ($(PYTHON),.venv/bin/python)
+ENVIRONMENT := .venv/ready
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup reproduce test lab bench lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(ENVIRONMENT) ## build .venv from requirements.lock (BASE=python3.12 chooses the Python)
+
+reproduce: $(ENVIRONMENT) ## the main job: compute the paper's results again
+	@$(PYTHON) -m compendium
+
+test: $(ENVIRONMENT) ## style, types, tests and doctests
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	$(PYTHON) -m pytest
+
+lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
+	$(PYTHON) -m jupyterlab --notebook-dir=notebooks
+
+bench: .venv-bench/ready ## ratios against other software, in an environment of its own
+	.venv-bench/bin/python benchmarks/run.py
+
+lock: $(ENVIRONMENT) ## resolve the dependencies of pyproject.toml anew, without addresses
+	$(COMPILE) --all-extras -o requirements.lock
+	$(COMPILE) benchmarks/rivals.in -o benchmarks/requirements.lock
+
+clean: ## remove environments, caches and builds
+	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist
+	find src tests benchmarks notebooks -name __pycache__ -prune -exec rm -rf {} +
+
+COMPILE = $(PYTHON) -m uv pip compile pyproject.toml --generate-hashes --universal --python-version 3.11 \
+  --fork-strategy fewest --no-header --no-emit-index-url --quiet
+
+# uv, itself taken from the lock, installs several times faster than pip; where it cannot (a mirror
+# that only pip knows of, say), pip does the same from the same hashes.
+define build
+	@test -n "$(BASE)" || { echo "Python 3.11 or newer is needed, none was found: try make $(MAKECMDGOALS) BASE=/path/to/python" >&2; exit 2; }
+	@echo "Building $(@D) from $< with $$($(BASE) --version) (once) ..."
+	@rm -rf $(@D)
+	@$(BASE) -m venv $(@D)
+	@sed -n '/^uv==/,/^[^ ]/{/^uv==/p;/^    --hash/p;}' $< > $(@D)/uv.lock
+	@$(@D)/bin/python -m pip install --quiet --require-hashes -r $(@D)/uv.lock
+	@$(@D)/bin/python -m uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $< \
+	  || $(@D)/bin/python -m pip install --quiet --require-hashes -r $<
+	@$(@D)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+endef
+
+.venv/ready: requirements.lock pyproject.toml
+	$(build)
+
+.venv-bench/ready: benchmarks/requirements.lock pyproject.toml
+	$(build)

@@ -1,0 +1,1 @@
+"""The workshop around the mathematics: what the paper prints, compared with what we compute."""

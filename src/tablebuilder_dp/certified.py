@@ -1,0 +1,391 @@
+"""Every quantity of the paper as an interval that provably contains it.
+
+The formulas are written here a second time, and float64 results enter only as first guesses of a
+root that is then proved; the two versions therefore check each other. Arithmetic is mpmath's
+intervals, long sums run in integers with explicit floors and ceilings, and the precision rises
+until the wanted digits, or the floor, ceiling or comparison in question, are decided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from mpmath.ctx_iv import MPIntervalContext
+from mpmath.libmp import to_rational
+
+from tablebuilder_dp import noise, parameters, privacy
+
+DIGITS = 30
+"""Significant digits of an enclosure where nothing else is asked for."""
+
+_MAX_BITS = 1 << 16
+_iv: Any = MPIntervalContext()
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """A closed interval with rational ends that contains the true value."""
+
+    lower: Fraction
+    upper: Fraction
+
+    def __contains__(self, value: Fraction | int | float) -> bool:
+        return self.lower <= Fraction(value) <= self.upper
+
+    def __float__(self) -> float:
+        return float((self.lower + self.upper) / 2)
+
+    def digits(self, count: int) -> str:
+        """The value, correctly rounded to ``count`` significant digits.
+
+        >>> Enclosure(Fraction("0.12344"), Fraction("0.12345")).digits(3)
+        '0.123'
+        """
+        with localcontext(prec=parameters.integer(count, "count", low=1, high=10_000)):
+            low, high = (Decimal(end.numerator) / end.denominator for end in (self.lower, self.upper))
+        if low != high:
+            raise parameters.wrong_value("count", "as few digits as the enclosure decides", count)
+        return str(low)
+
+
+Rate = parameters.Number | Enclosure
+"""γ, given exactly or as the enclosure that `gamma` returns."""
+
+
+# --- Arithmetic ------------------------------------------------------------------------------
+
+
+def _interval(value: Fraction | Enclosure) -> Any:
+    """An mpmath interval of the working precision around an exact or enclosed number."""
+    ends = (value.lower, value.upper) if isinstance(value, Enclosure) else (value, value)
+    low, high = (_iv.mpf(end.numerator) / end.denominator for end in ends)
+    return _iv.mpf([low.a, high.b])
+
+
+def _enclosure(value: Any) -> Enclosure:
+    low, high = (Fraction(*map(int, to_rational(end))) for end in value._mpi_)
+    return Enclosure(low, high)
+
+
+def _widened(value: Any) -> Any:
+    """The interval with sixteen ulps more at each end.
+
+    mpmath rounds exp and log outwards from a value that is already rounded, and so misses the true
+    value by a sliver of an ulp about once in 5000 calls.
+    """
+    margin = _iv.mpf(2) ** (4 - _iv.prec)
+    return value * _iv.mpf([1 - margin.b, 1 + margin.b])
+
+
+def _exp(value: Any) -> Any:
+    return _widened(_iv.exp(value))
+
+
+def _log(value: Any) -> Any:
+    return _widened(_iv.log(value))
+
+
+def _positive_part(value: Any) -> Any:
+    zero = _iv.mpf(0)
+    return _iv.mpf([max(value.a, zero), max(value.b, zero)])
+
+
+def _until(decided: Callable[[Enclosure], bool], compute: Callable[[], Any]) -> Enclosure:
+    """Run ``compute`` at rising precision until its enclosure settles the question."""
+    bits = 128
+    while bits <= _MAX_BITS:
+        _iv.prec = bits
+        found = _enclosure(compute())
+        if decided(found):
+            return found
+        bits *= 2
+    raise ArithmeticError(f"no decision at {_MAX_BITS} bits: an equality, or gamma enclosed too widely")
+
+
+def _to(digits: int, compute: Callable[[], Any]) -> Enclosure:
+    """Enclose to a relative width of 10^−digits."""
+    scale = 10 ** parameters.integer(digits, "digits", low=1, high=10_000)
+    return _until(
+        lambda found: (found.upper - found.lower) * scale <= min(abs(found.lower), abs(found.upper)),
+        compute,
+    )
+
+
+def _below(bound: Fraction, compute: Callable[[], Any]) -> bool:
+    """Decide whether a computed quantity is below ``bound``; the two must not be equal."""
+    return _until(lambda found: bound not in found, compute).upper < bound
+
+
+# --- Section III-A: the noise -----------------------------------------------------------------
+
+
+def _read(support: int, gamma: Rate) -> tuple[int, Fraction | Enclosure]:
+    rate = gamma if isinstance(gamma, Enclosure) else parameters.gamma(gamma)
+    return parameters.support(support), rate
+
+
+def _weights(support: int, gamma: Fraction | Enclosure) -> tuple[list[int], list[int], int]:
+    """Lower and upper ends of w(0), …, w(D) in units of 2^−bits, where w(z) = exp(−γz²), and bits.
+
+    w(z+1) = w(z)·r(z) and r(z+1) = r(z)·e^−2γ, so a step costs two integer products.
+    """
+    bits = int(_iv.prec)
+    rate = _interval(gamma)
+    ratio, step = _enclosure(_exp(-rate)), _enclosure(_exp(-2 * rate))
+    low = _recurrence(support, math.floor(ratio.lower * 2**bits), math.floor(step.lower * 2**bits), bits, 0)
+    up = 2**bits - 1  # added before the shift, it turns the floor into a ceiling
+    high = _recurrence(support, math.ceil(ratio.upper * 2**bits), math.ceil(step.upper * 2**bits), bits, up)
+    return low, high, bits
+
+
+def _recurrence(support: int, ratio: int, step: int, bits: int, up: int) -> list[int]:
+    weight = 1 << bits
+    weights = [weight]
+    for _ in range(support):
+        weight, ratio = (weight * ratio + up) >> bits, (ratio * step + up) >> bits
+        weights.append(weight)
+    return weights
+
+
+def _moment(power: int, support: int, gamma: Fraction | Enclosure) -> Any:
+    """Σ z^power·exp(−γz²) over [-D, D], for an even power."""
+    low, high, bits = _weights(support, gamma)
+    ends = (
+        Fraction(sum(z**power * weight for z, weight in enumerate(side)) * 2 - 0**power * side[0], 1 << bits)
+        for side in (low, high)
+    )
+    return _interval(Enclosure(*ends))
+
+
+def normaliser(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
+    """C, the probability of no noise.
+
+    >>> normaliser(support=1, gamma="0.5").digits(20)
+    '0.45186276187760604381'
+    """
+    half_width, rate = _read(support, gamma)
+    return _to(digits, lambda: 1 / _moment(0, half_width, rate))
+
+
+def pmf(z: int, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
+    """p(z), the probability of one noise value.
+
+    >>> pmf(-25, support=25, gamma="0.0101").digits(12)
+    '0.000102855197663'
+    """
+    half_width, rate = _read(support, gamma)
+    value = parameters.integer(z, "z", low=-half_width, high=half_width)
+    return _to(digits, lambda: _exp(-value * value * _interval(rate)) / _moment(0, half_width, rate))
+
+
+def edge_reaches(delta: parameters.Number, *, support: int, gamma: parameters.Number) -> bool:
+    """Decide p(D) ≤ δ. As p(D) is transcendental for a rational γ > 0, the two are never equal.
+
+    >>> edge_reaches("1e-4", support=25, gamma="0.0102"), edge_reaches("1e-4", support=25, gamma="0.01")
+    (True, False)
+    """
+    half_width, rate = parameters.support(support), parameters.gamma(gamma)
+    bound = parameters.delta(delta)
+    return _below(bound, lambda: _exp(-(half_width**2) * _interval(rate)) / _moment(0, half_width, rate))
+
+
+def variance(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
+    """V(γ).
+
+    >>> variance(support=11, gamma="0.125").digits(12)
+    '3.99999910352'
+    """
+    half_width, rate = _read(support, gamma)
+    return _to(digits, lambda: _moment(2, half_width, rate) / _moment(0, half_width, rate))
+
+
+def entropy(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
+    """H(Z) = −Σ p ln p, in nats.
+
+    >>> entropy(support=1, gamma="0.5").digits(12)
+    '1.06844538848'
+    """
+    half_width, rate = _read(support, gamma)
+
+    def compute() -> Any:
+        total = _moment(0, half_width, rate)
+        return _log(total) + _interval(rate) * _moment(2, half_width, rate) / total
+
+    return _to(digits, compute)
+
+
+def polynomial(
+    x: parameters.Number, *, support: int, variance: parameters.Number, digits: int = DIGITS
+) -> Enclosure:
+    """f(x) = Σ (2z² − 2V)·x^(z²) − V, whose root in (0, 1) is e^−γ.
+
+    >>> polynomial("0.5", support=1, variance="0.25").digits(3)
+    '0.5'
+    """
+    half_width = parameters.support(support)
+    target = parameters.number(variance, "variance", high=half_width**2, includes="high")
+    at = parameters.number(x, "x", high=10**6, includes="low high")
+
+    def compute() -> Any:
+        terms = (_interval(2 * (z * z - target)) * _interval(at) ** (z * z) for z in range(1, half_width + 1))
+        return sum(terms, -_interval(target))
+
+    return _to(digits, compute)
+
+
+def gamma(*, support: int, variance: parameters.Number, digits: int = DIGITS) -> Enclosure:
+    """γ(V), by interval Newton steps: V falls with slope −Var(Z²).
+
+    A step that maps an interval into itself proves that the root lies there.
+
+    >>> gamma(support=11, variance=4).digits(20)
+    '0.12499997198488770574'
+    """
+    half_width = parameters.support(support)
+    guess = Fraction(noise.gamma(support=half_width, variance=variance))
+    target = parameters.number(variance, "variance")
+    count = parameters.integer(digits, "digits", low=1, high=10_000)
+    found = Enclosure(guess * (1 - Fraction(1, 10**9)), guess * (1 + Fraction(1, 10**9)))
+    _iv.prec = 4 * count + 2 * half_width.bit_length() + 256
+    while (found.upper - found.lower) * 10**count > found.lower:
+        middle = Fraction(round((found.lower + found.upper) * 2**_iv.prec), 2 ** (_iv.prec + 1))
+        total = _moment(0, half_width, found)
+        second, fourth = _moment(2, half_width, found) / total, _moment(4, half_width, found) / total
+        at_middle = _moment(2, half_width, middle) / _moment(0, half_width, middle)
+        step = (at_middle - _interval(target)) / (fourth - second**2)
+        narrower = _enclosure(_interval(middle) + step)
+        if not found.lower < narrower.lower <= narrower.upper < found.upper:
+            raise ArithmeticError(f"no proof of gamma near {float(guess)} to {count} digits")
+        found = narrower
+    return found
+
+
+# --- Section III-B: its privacy ---------------------------------------------------------------
+
+
+def delta(epsilon: parameters.Number, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
+    """δ(ε) from its definition, Σ max(0, p(z) − e^ε·p(z−1)).
+
+    >>> delta("0.5", support=11, gamma=gamma(support=11, variance=4)).digits(15)
+    '0.0540072092496073'
+    """
+    half_width, rate = _read(support, gamma)
+    level = parameters.epsilon(epsilon)
+    steepest = rate.upper if isinstance(rate, Enclosure) else rate
+    # Beyond this z no term is positive; −D always counts, as p(−D−1) = 0.
+    last = max(-half_width, math.ceil(Fraction(1, 2) - level / (2 * steepest)) - 1)
+
+    def compute() -> Any:
+        slope, growth = _interval(rate), _exp(_interval(level))
+        masses = [_exp(-z * z * slope) for z in range(-half_width, last + 1)]
+        gains = (_positive_part(p - growth * q) for q, p in pairwise(masses))
+        return sum(gains, masses[0]) / _moment(0, half_width, rate)
+
+    return _to(digits, compute)
+
+
+def epsilon(delta: parameters.Number, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
+    """The smallest ε with δ(ε) ≤ δ, for a δ between the plateau and the total variation distance.
+
+    While z* = z the definition solves to e^ε = (P(Z ≤ z) − δ)/P(Z < z).
+
+    >>> epsilon("0.05", support=11, gamma="0.125").digits(15)
+    '0.523268013091232'
+    """
+    half_width, rate = _read(support, gamma)
+    target = parameters.delta(delta)
+    middle = Fraction(float(rate)) if isinstance(rate, Enclosure) else rate
+    guess = privacy.epsilon(target, support=half_width, gamma=middle)
+    if not 0 < guess < math.inf:
+        allowed = "between the plateau p(-D) and the total variation distance"
+        raise parameters.wrong_value("delta", allowed, delta)
+    start = math.floor(Fraction(1, 2) - Fraction(guess) / (2 * middle))
+
+    def solve(z: int) -> Any:
+        slope = _interval(rate)
+        below = sum((_exp(-y * y * slope) for y in range(-half_width, z)), _iv.mpf(0))
+        reach = below + _exp(-z * z * slope)
+        return _log((reach - _interval(target) * _moment(0, half_width, rate)) / below)
+
+    ends = (rate.lower, rate.upper) if isinstance(rate, Enclosure) else (rate, rate)
+    for z in (start, start - 1, start + 1):
+        if -half_width < z <= 0:
+            found = _to(digits, partial(solve, z))
+            if max(ends) * (-1 - 2 * z) <= found.lower and found.upper <= min(ends) * (1 - 2 * z):
+                return found
+    raise ArithmeticError(f"no proof of epsilon near {guess} to {digits} digits")
+
+
+def hockey_stick(
+    p: Sequence[Fraction], q: Sequence[Fraction], epsilon: parameters.Number, *, digits: int = DIGITS
+) -> tuple[Enclosure, Enclosure]:
+    """Both hockey-stick divergences of two rational pmfs; a divergence of 0 comes out as exactly 0.
+
+    >>> third = Fraction(1, 3)
+    >>> hockey_stick([third, 2 * third], [2 * third, third], 1)
+    (Enclosure(lower=Fraction(0, 1), upper=Fraction(0, 1)), Enclosure(lower=Fraction(0, 1), ...
+    """
+    level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
+    return _one_way(p, q, level, digits), _one_way(q, p, level, digits)
+
+
+def _one_way(p: Sequence[Fraction], q: Sequence[Fraction], epsilon: Fraction, digits: int) -> Enclosure:
+    exceeding = [
+        (a, b)
+        for a, b in zip(p, q, strict=True)
+        if a > 0 and (b == 0 or (a > b if epsilon == 0 else _below(a / b, lambda: _exp(_interval(epsilon)))))
+    ]
+    if not exceeding:
+        return Enclosure(Fraction(0), Fraction(0))
+    ours, theirs = (sum(side, Fraction(0)) for side in zip(*exceeding, strict=True))
+    return _to(digits, lambda: _interval(ours) - _exp(_interval(epsilon)) * _interval(theirs))
+
+
+# --- Section V: its lookup table --------------------------------------------------------------
+
+
+def cuts(*, support: int, gamma: parameters.Number, keysize: int) -> tuple[int, ...]:
+    """⌈KEYSIZE·P(Z ≤ z)⌉ for z = −D, …, D.
+
+    For a rational γ > 0 no KEYSIZE·P(Z ≤ z) with z < D is an integer (Lindemann–Weierstrass), so
+    a sufficient precision exists.
+
+    >>> cuts(support=1, gamma="0.5", keysize=256)
+    (71, 186, 256)
+    """
+    half_width, rate = parameters.support(support), parameters.gamma(gamma)
+    size = parameters.keysize(keysize)
+    bits = 128
+    while True:
+        _iv.prec = bits
+        low, high, _ = _weights(half_width, rate)
+        lower = _ceilings(size, low, sum(high) * 2 - high[0])
+        if lower == _ceilings(size, high, sum(low) * 2 - low[0]):
+            return (*lower, size)
+        bits *= 2
+
+
+def _ceilings(keysize: int, weights: Sequence[int], total: int) -> list[int]:
+    """⌈KEYSIZE·(w(−D) + … + w(z))/total⌉ for z = −D, …, D − 1."""
+    reach, found = 0, []
+    for weight in (*weights[:0:-1], *weights[:-1]):
+        reach += weight
+        found.append(-(-keysize * reach // total))
+    return found
+
+
+def logarithm(ratio: Fraction, *, digits: int = DIGITS) -> Enclosure:
+    """The logarithm of an exact ratio other than 1: the ε^Q of a lookup table is one.
+
+    >>> logarithm(Fraction(700583, 425760)).digits(15)
+    '0.498037038323823'
+    """
+    exact = parameters.number(ratio, "ratio")
+    return _to(digits, lambda: _log(_interval(exact)))

@@ -1,0 +1,216 @@
+"""The command ``tablebuilder-dp``: the library's main answers, as a table or as JSON.
+
+Numbers are handed on as the strings that were typed, so ``--epsilon 0.1`` is one tenth exactly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from tablebuilder_dp import design, noise, parameters, privacy, sampling
+
+PROGRAM = "tablebuilder-dp"
+Answer = tuple[dict[str, Any], str]
+"""What a subcommand returns: the JSON object and the text for people."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence, like those of the library."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{PROGRAM}: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; 0 on success, 2 with one sentence on bad input."""
+    options = _parser().parse_args(arguments)
+    try:
+        answer, text = options.run(options)
+    except (ValueError, TypeError, ArithmeticError) as error:
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        return 2
+    try:
+        print(json.dumps(answer, allow_nan=False) if options.json else text, flush=True)
+    except BrokenPipeError:  # the reader has seen enough, as in `… | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog=PROGRAM, description="Design TableBuilder noise and state its (epsilon, delta).")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+
+    def command(name: str, run: Callable[[argparse.Namespace], Answer], summary: str) -> _Parser:
+        added = commands.add_parser(name, help=summary, description=summary)
+        added.set_defaults(run=run)
+        added.add_argument("--json", action="store_true", help="print JSON with all digits")
+        return added
+
+    guide = command("design", _design, "the smallest support that reaches (epsilon, delta)")
+    guide.add_argument("--epsilon", required=True, metavar="E", help="privacy loss, above 0")
+    guide.add_argument("--delta", required=True, metavar="D", help="failure probability, in (0, 1)")
+    _add_slack(guide)
+
+    profile = command("privacy", _privacy, "delta at one or more epsilon for a given noise")
+    profile.add_argument("--support", required=True, metavar="D", help="noise on [-D, D]")
+    shape = profile.add_mutually_exclusive_group(required=True)
+    shape.add_argument("--variance", metavar="V", help="variance of the noise")
+    shape.add_argument("--gamma", metavar="G", help="decay of the noise, C exp(-G z^2)")
+    profile.add_argument("--epsilon", required=True, nargs="+", metavar="E", help="privacy losses")
+
+    table = command("table", _table, "the lookup table of a design, and its privacy after sampling")
+    _add_table(table)
+    draw = command("sample", _sample, "the noise that a design's lookup table gives to cell keys")
+    _add_table(draw)
+    draw.add_argument("keys", nargs="+", metavar="KEY", help="cell keys in [0, KEYSIZE)")
+    return parser
+
+
+def _add_slack(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--slack",
+        default=str(float(design.PAPER_SLACK)),
+        metavar="S",
+        help="distance of gamma from epsilon/(2D-1), in parts of its range (default: %(default)s)",
+    )
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--epsilon", required=True, metavar="E", help="privacy loss of the design")
+    parser.add_argument("--support", required=True, metavar="D", help="noise on [-D, D]")
+    _add_slack(parser)
+    parser.add_argument("--keysize", required=True, metavar="K", help="number of keys, such as 2^32")
+
+
+def _design(options: argparse.Namespace) -> Answer:
+    found = design.guide(options.epsilon, options.delta, slack=options.slack)
+    answer = {
+        "support": found.support,
+        "epsilon": float(found.epsilon),
+        "delta_target": float(parameters.delta(options.delta)),
+        "delta": found.delta,
+        "gamma": float(found.gamma),
+        "iota": float(found.iota),
+        "variance": found.variance,
+        "pmf": found.pmf.tolist(),
+    }
+    upper_half = enumerate(answer["pmf"][found.support :])
+    text = [
+        f"Smallest support for epsilon {options.epsilon}, delta {options.delta}: D = {found.support}",
+        *_lines({name: answer[name] for name in ("delta", "gamma", "iota", "variance")}),
+        "",
+        "        z   p(z) = p(-z)",
+        *_shortened([f"  {z:7d}   {_digits(p)}" for z, p in upper_half]),
+    ]
+    return answer, "\n".join(text)
+
+
+def _privacy(options: argparse.Namespace) -> Answer:
+    support = _integer(options.support, "support")
+    if options.gamma is None:
+        rate: parameters.Number = noise.gamma(support=support, variance=options.variance)
+    else:
+        rate = options.gamma
+    deltas = privacy.delta(options.epsilon, support=support, gamma=rate)
+    edge = privacy.plateau(support=support, gamma=rate)
+    answer: dict[str, Any] = {
+        "support": support,
+        "gamma": float(parameters.gamma(rate)),
+        "variance": noise.variance(support=support, gamma=rate),
+        "profile": [
+            {"epsilon": float(parameters.epsilon(level)), "delta": float(value)}
+            for level, value in zip(options.epsilon, deltas, strict=True)
+        ],
+    }
+    text = [
+        f"Noise on [-{support}, {support}]",
+        *_lines({name: answer[name] for name in ("gamma", "variance")}),
+        f"  delta stays at {_digits(edge.height)} from epsilon {float(edge.onset):.6g} on",
+        "",
+        "  epsilon   delta",
+        *(f"  {row['epsilon']:<9g} {_digits(row['delta'])}" for row in answer["profile"]),
+    ]
+    return answer, "\n".join(text)
+
+
+def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.LookupTable]:
+    support, keysize = _integer(options.support, "support"), _keysize(options.keysize)
+    made = design.proposition_3(options.epsilon, support=support, slack=options.slack)
+    return made, sampling.lookup_table(support=support, gamma=made.gamma, keysize=keysize)
+
+
+def _table(options: argparse.Namespace) -> Answer:
+    made, table = _lookup(options)
+    after = sampling.after_sampling(table)
+    answer: dict[str, Any] = {
+        "keysize": table.keysize,
+        "support": table.support,
+        "cuts": list(table.cuts),
+        "full_support": table.full_support,
+        "bias": float(after.bias),
+        "variance": float(after.variance),
+        "epsilon_one_sided": _finite(after.epsilon_one_sided),
+        "epsilon_two_sided": _finite(after.epsilon_two_sided),
+        "delta": float(after.delta),
+    }
+    lost = "none" if table.full_support else ", ".join(map(str, table.lost))
+    rows = zip(range(-table.support, table.support + 1), table.cuts, table.weights, strict=True)
+    text = [
+        f"Lookup table for {table.keysize} keys on [-{table.support}, {table.support}]",
+        f"  {'':<18} {'design':<22} after sampling",
+        f"  {'epsilon':<18} {_digits(float(made.epsilon)):<22} {_digits(after.epsilon_two_sided)}",
+        f"  {'  one-sided':<18} {'':<22} {_digits(after.epsilon_one_sided)}",
+        f"  {'delta':<18} {_digits(made.delta):<22} {_digits(answer['delta'])}",
+        f"  {'bias':<18} {'0':<22} {_digits(answer['bias'])}",
+        f"  {'variance':<18} {_digits(made.variance):<22} {_digits(answer['variance'])}",
+        f"  {'values lost':<18} {'none':<22} {lost}",
+        "",
+        "        z                    cut                   keys",
+        *_shortened([f"  {z:7d}   {cut:20d}   {weight:20d}" for z, cut, weight in rows]),
+    ]
+    return answer, "\n".join(text)
+
+
+def _sample(options: argparse.Namespace) -> Answer:
+    _, table = _lookup(options)
+    keys = [_integer(key, "key") for key in options.keys]
+    samples = sampling.sample(table, keys).tolist()
+    rows = (f"  {key:>20d}   {value:+d}" for key, value in zip(keys, samples, strict=True))
+    return {"samples": samples}, "\n".join([f"  {'key':>20}   noise", *rows])
+
+
+def _integer(text: str, name: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
+        raise parameters.wrong_value(name, "an integer", text)
+    return int(text)
+
+
+def _keysize(text: str) -> int:
+    power = re.fullmatch(r"([0-9]{1,2})(?:\^|\*\*)([0-9]{1,2})", text)
+    return int(power[1]) ** int(power[2]) if power else _integer(text, "keysize")
+
+
+def _digits(value: float) -> str:
+    return f"{value:.15g}"
+
+
+def _finite(value: float) -> float | str:
+    return "inf" if math.isinf(value) else value
+
+
+def _lines(values: dict[str, Any]) -> list[str]:
+    return [f"  {name:<18} {_digits(value)}" for name, value in values.items()]
+
+
+def _shortened(rows: list[str], most: int = 60) -> list[str]:
+    """Long tables show their two ends; --json has all."""
+    if len(rows) <= most:
+        return rows
+    return [*rows[:10], f"  … {len(rows) - 20} more (all with --json)", *rows[-10:]]

@@ -1,0 +1,187 @@
+"""Sections III-C and III-D: choosing γ, the variance and the support for a wanted (ε, δ).
+
+Keeping z* = −D for every ε removes the plateau: γ then lies in [ε/(2D+1), ε/(2D−1)) and δ is
+p(−D) alone, which Proposition 3 states. ``slack`` says where in that range: γ = ε/(2D−1) + ι with
+ι = −slack·2ε/(4D²−1), so slack 0 is the limit that the paper draws, 1/10 is the choice of its
+Example 1, and 1 is the range's lower end. The design guide finds the smallest D for a wanted δ.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tablebuilder_dp import certified, noise, parameters, privacy
+
+Array = NDArray[np.float64]
+
+PAPER_SLACK = Fraction(1, 10)
+"""The slack of all examples and experiments of the paper."""
+
+PAPER_GRID = tuple(Fraction(step, 10_000) for step in range(1, 3001))
+"""The γ = 0.0001, 0.0002, …, 0.3 over which the paper minimises δ numerically."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A noise by Proposition 3: its exact parameters and what they achieve."""
+
+    epsilon: Fraction
+    slack: Fraction
+    support: int
+    gamma: Fraction
+    iota: Fraction
+    delta: float
+    variance: float
+
+    @property
+    def pmf(self) -> Array:
+        """p(−D), …, p(D)."""
+        return noise.pmf(support=self.support, gamma=self.gamma)
+
+
+class Range(NamedTuple):
+    """The two ends of a range, smaller one first."""
+
+    low: Fraction | float
+    high: Fraction | float
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What γ, V, C and δ may be while z* = −D.
+
+    γ and C reach their lower ends but not their upper ones; V and δ, which fall as γ grows,
+    the other way round.
+    """
+
+    gamma: Range
+    variance: Range
+    normaliser: Range
+    delta: Range
+
+
+def proposition_3(
+    epsilon: parameters.Number, *, support: int, slack: parameters.Number = PAPER_SLACK
+) -> Design:
+    """The noise that Proposition 3 gives for ε and D, with its variance and its δ.
+
+    >>> design = proposition_3("0.5", support=25)
+    >>> design.delta, design.variance, design.iota
+    (9.91298081598...e-05, 49.0021671489..., Fraction(-1, 24990))
+    """
+    level, half_width = parameters.epsilon(epsilon), parameters.support(support)
+    share = parameters.slack(slack)
+    iota = -share * 2 * level / (4 * half_width**2 - 1)
+    rate = _gamma(level, half_width, share)
+    return Design(
+        epsilon=level,
+        slack=share,
+        support=half_width,
+        gamma=rate,
+        iota=iota,
+        delta=privacy.plateau(support=half_width, gamma=rate).height,
+        variance=noise.variance(support=half_width, gamma=rate),
+    )
+
+
+def _gamma(epsilon: Fraction, support: int, slack: Fraction) -> Fraction:
+    """γ = ε/(2D−1) + ι, written as the mean of its range's ends that it is."""
+    return (1 - slack) * epsilon / (2 * support - 1) + slack * epsilon / (2 * support + 1)
+
+
+def ranges(epsilon: parameters.Number, *, support: int) -> Ranges:
+    """The ranges of γ, V, C and δ for which z* = −D.
+
+    >>> ranges("0.5", support=25).gamma
+    Range(low=Fraction(1, 102), high=Fraction(1, 98))
+    """
+    low = proposition_3(epsilon, support=support, slack=1)
+    high = proposition_3(epsilon, support=support, slack=0)
+    return Ranges(
+        gamma=Range(low.gamma, high.gamma),
+        variance=Range(high.variance, low.variance),
+        normaliser=Range(
+            noise.normaliser(support=support, gamma=low.gamma),
+            noise.normaliser(support=support, gamma=high.gamma),
+        ),
+        delta=Range(high.delta, low.delta),
+    )
+
+
+class BestOnGrid(NamedTuple):
+    """The smallest δ on a grid of γ, and where it is."""
+
+    gamma: float
+    delta: float
+
+
+def best_delta_on_grid(
+    epsilon: parameters.Number,
+    *,
+    support: int,
+    gammas: tuple[parameters.Number, ...] = PAPER_GRID,
+) -> BestOnGrid:
+    """The least δ(ε) of Proposition 2 over a grid of γ: the paper's numerical optimum.
+
+    >>> best_delta_on_grid("0.5", support=11)
+    BestOnGrid(gamma=0.0294, delta=0.003852...)
+    """
+    level, half_width = float(parameters.epsilon(epsilon)), parameters.support(support)
+    rates, _, _ = parameters.many(gammas, "gammas", parameters.gamma)
+    z = np.arange(-half_width, 1, dtype=np.float64)
+    weights = np.exp(-rates[:, None] * z**2)
+    total = 2 * weights[:, :-1].sum(axis=1) + 1
+    # The positive part of p(z) − e^ε·p(z−1) is p(z)·(1 − e^−t) with t = γ(1 − 2z) − ε.
+    t = np.maximum(rates[:, None] * (1 - 2 * z[1:]) - level, 0)
+    deltas = (weights[:, 0] - (weights[:, 1:] * np.expm1(-t)).sum(axis=1)) / total
+    best = int(deltas.argmin())
+    return BestOnGrid(float(rates[best]), float(deltas[best]))
+
+
+def guide(
+    epsilon: parameters.Number, delta: parameters.Number, *, slack: parameters.Number = PAPER_SLACK
+) -> Design:
+    """The design guide: the smallest support D* whose Proposition 3 noise reaches δ at ε.
+
+    As D grows, γ falls and γD² rises, so δ_D falls strictly. A search by bisection therefore finds
+    D*, and enclosures of δ at D* and D* − 1 prove it: float64 only proposes.
+
+    >>> guide("0.5", "1e-4").support
+    25
+    """
+    level, target = parameters.epsilon(epsilon), parameters.delta(delta)
+    share = parameters.slack(slack)
+    found = _proposed_support(level, target, share)
+
+    def reaches(support: int) -> bool:
+        return certified.edge_reaches(target, support=support, gamma=_gamma(level, support, share))
+
+    while not reaches(found):
+        found += 1
+    while found > 1 and reaches(found - 1):
+        found -= 1
+    return proposition_3(level, support=found, slack=share)
+
+
+def _proposed_support(epsilon: Fraction, delta: Fraction, slack: Fraction) -> int:
+    """The smallest D with δ_D ≤ δ, as far as float64 can tell."""
+    target = math.log(delta.numerator) - math.log(delta.denominator)
+
+    def reaches(support: int) -> bool:
+        rate = _gamma(epsilon, support, slack)
+        return bool(noise.log_pmf(support=support, gamma=rate)[0] <= target)
+
+    high = 1
+    while not reaches(high):
+        if high == parameters.SUPPORT_MAX:
+            allowed = f"reachable at epsilon {float(epsilon)} with a support of at most {high}"
+            raise parameters.wrong_value("delta", allowed, float(delta))
+        high = min(2 * high, parameters.SUPPORT_MAX)
+    return bisect_left(range(high), True, lo=high // 2 + 1, key=reaches)

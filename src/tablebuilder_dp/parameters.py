@@ -1,0 +1,189 @@
+"""What may be passed to this library, checked in one place and in one voice.
+
+Every error is one sentence: the argument, what is allowed, what was given. A float means the
+decimal that it prints as (0.1 is one tenth), so every parameter is an exact rational inside.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import reprlib
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Number = int | float | Fraction | Decimal | str
+"""What a real parameter may be given as."""
+
+SUPPORT_MAX = 10**6
+KEYSIZE_MAX = 2**64
+EPSILON_MAX = 500
+GAMMA_MAX = 690  # beyond it P(Z != 0) is below 1e-299 and float64 has no room for the tails
+VARIANCE_MIN = Fraction(1, 10**299)
+EXPONENT_MAX = 5000  # 10**EXPONENT_MAX is still quick to write out as an integer
+
+_NUMBER = "a number (int, float, Fraction, Decimal or decimal string)"
+
+
+def _shown(value: object) -> str:
+    """The offending value, cut to a length that fits a sentence."""
+    try:
+        text = str(value) if isinstance(value, np.generic) else reprlib.repr(value)
+    except Exception:  # a broken __repr__ must not hide the real message
+        text = object.__repr__(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def wrong_value(name: str, allowed: str, value: object) -> ValueError:
+    """The error for a value of the right type that is not allowed."""
+    return ValueError(f"{name} must be {allowed}, got {_shown(value)}")
+
+
+def wrong_type(name: str, allowed: str, value: object) -> TypeError:
+    """The error for a value of the wrong type."""
+    return TypeError(f"{name} must be {allowed}, got {_shown(value)} ({type(value).__name__})")
+
+
+def number(
+    value: Any,
+    name: str,
+    *,
+    low: Number = 0,
+    high: Number | None = None,
+    includes: str = "",
+    allowed: str = "",
+) -> Fraction:
+    """Read ``value`` as the exact rational that it prints as, and check its range.
+
+    The interval is open; ``includes`` names the ends ("low", "high" or "low high") that belong to
+    it. ``allowed`` replaces the description of the interval in the message.
+
+    >>> number(0.1, "epsilon")
+    Fraction(1, 10)
+    >>> number("1e-4", "delta", high=1)
+    Fraction(1, 10000)
+    >>> number(-1, "epsilon", high=500, includes="high")
+    Traceback (most recent call last):
+    ...
+    ValueError: epsilon must be a number in (0, 500], got -1
+    """
+    left = "[" if "low" in includes else "("
+    right = "]" if "high" in includes else ")"
+    allowed = allowed or f"a number in {left}{low}, {'∞' if high is None else high}{right}"
+    exact = _rational(value, name, allowed)
+    above = exact >= Fraction(low) if "low" in includes else exact > Fraction(low)
+    below = high is None or (exact <= Fraction(high) if "high" in includes else exact < Fraction(high))
+    if not (above and below):
+        raise wrong_value(name, allowed, value)
+    return exact
+
+
+def _rational(value: Any, name: str, allowed: str) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool | np.bool_) or not isinstance(
+        value, int | float | Decimal | str | np.integer | np.floating
+    ):
+        raise wrong_type(name, _NUMBER, value)
+    if isinstance(value, int | np.integer):
+        return Fraction(int(value))
+    try:
+        decimal = Decimal(str(value))
+    except InvalidOperation:
+        raise wrong_value(name, allowed, value) from None
+    if not decimal.is_finite() or (decimal and abs(decimal.adjusted()) > EXPONENT_MAX):
+        raise wrong_value(name, allowed, value)
+    return Fraction(decimal)
+
+
+def integer(value: Any, name: str, *, low: int, high: int) -> int:
+    """Read an integer in [low, high]; NumPy integers are welcome, booleans and floats are not."""
+    allowed = f"an integer from {low} to {high}"
+    if isinstance(value, bool | np.bool_):
+        raise wrong_type(name, allowed, value)
+    try:
+        result = operator.index(value)
+    except TypeError:
+        raise wrong_type(name, allowed, value) from None
+    if not low <= result <= high:
+        raise wrong_value(name, allowed, value)
+    return result
+
+
+def support(value: Any) -> int:
+    """D, half the width of the noise's support [-D, D].
+
+    >>> support(-3)
+    Traceback (most recent call last):
+    ...
+    ValueError: support must be an integer from 1 to 1000000, got -3
+    """
+    return integer(value, "support", low=1, high=SUPPORT_MAX)
+
+
+def keysize(value: Any) -> int:
+    """KEYSIZE, the number of cell keys that the lookup table distinguishes."""
+    return integer(value, "keysize", low=2, high=KEYSIZE_MAX)
+
+
+def gamma(value: Any) -> Fraction:
+    """γ, the rate of decay of the pmf C·exp(−γz²)."""
+    return number(value, "gamma", high=GAMMA_MAX, includes="high")
+
+
+def epsilon(value: Any) -> Fraction:
+    """ε, the bound on the logarithm of the privacy loss."""
+    return number(value, "epsilon", high=EPSILON_MAX, includes="high")
+
+
+def delta(value: Any) -> Fraction:
+    """δ, the probability by which the bound may be missed."""
+    return number(value, "delta", high=1)
+
+
+def slack(value: Any) -> Fraction:
+    """How far γ stays from the end of its range, as a part of that range's length."""
+    return number(value, "slack", high=1, includes="low high")
+
+
+def many(
+    values: Any, name: str, read: Callable[[Any], Fraction]
+) -> tuple[NDArray[np.float64], Sequence[Any], bool]:
+    """Read one number or a non-empty sequence of them: float64 values, the originals, is it one?
+
+    A float array is checked without a Python loop; ``read`` is the exact reader that names the
+    first offender, and that also serves everything which is not a float array.
+    """
+    if isinstance(values, np.ndarray) and values.ndim == 0:
+        values = values[()]
+    if np.isscalar(values) or isinstance(values, Fraction | Decimal) or values is None:
+        return np.array([float(read(values))]), [values], True
+    try:
+        given: Any = values.ravel() if isinstance(values, np.ndarray) else list(values)
+    except TypeError:
+        raise wrong_type(name, "a number or a sequence of numbers", values) from None
+    if len(given) == 0:
+        raise wrong_value(name, "a number or a non-empty sequence of numbers", values)
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise wrong_value(name, f"one-dimensional, not of shape {values.shape}", values)
+        if values.dtype == np.float64 and _inside(values, read):
+            return values, given, False
+    return np.array([float(read(value)) for value in given]), given, False
+
+
+def _inside(values: NDArray[np.float64], read: Callable[[Any], Fraction]) -> bool:
+    """Whether the smallest and the largest value are fine, and so all between them."""
+    low, high = float(values.min()), float(values.max())
+    if math.isnan(low) or math.isnan(high):
+        return False
+    try:
+        read(low), read(high)
+    except ValueError:
+        return False
+    return True

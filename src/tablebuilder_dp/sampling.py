@@ -1,0 +1,197 @@
+"""Section V: from the pmf to a lookup table, and what the table makes of bias, variance, ε and δ.
+
+The cell key, uniform on [0, KEYSIZE), is compared with the cut points ⌈c(z)·KEYSIZE⌉ of the noise's
+cumulative mass function c. The table is a noise of its own with integer weights; its measures after
+sampling are exact rationals, or logarithms of such.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tablebuilder_dp import certified, parameters, privacy
+
+_BUCKET_BITS = 16
+_CHUNK = 1 << 16  # keys per step: the working arrays stay in the processor's cache
+
+
+@dataclass(frozen=True)
+class LookupTable:
+    """Cut points c^Q(−D), …, c^Q(D): a key k stands for the smallest z with k < c^Q(z)."""
+
+    keysize: int
+    cuts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        size = parameters.keysize(self.keysize)
+        cuts = tuple(parameters.integer(cut, "cuts", low=0, high=size) for cut in self.cuts)
+        if len(cuts) < 3 or len(cuts) % 2 == 0 or cuts[-1] != size or list(cuts) != sorted(cuts):
+            allowed = f"2D + 1 integers that never fall and end at keysize ({size})"
+            raise parameters.wrong_value("cuts", allowed, self.cuts)
+        object.__setattr__(self, "cuts", cuts)
+
+    @property
+    def support(self) -> int:
+        """D."""
+        return len(self.cuts) // 2
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """How many keys give each noise value −D, …, D: KEYSIZE·p^Q(z)."""
+        return tuple(high - low for low, high in pairwise((0, *self.cuts)))
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """The noise values that no key gives."""
+        return tuple(z for z, weight in enumerate(self.weights, -self.support) if weight == 0)
+
+    @property
+    def full_support(self) -> bool:
+        """Whether every value of [−D, D] can occur."""
+        return not self.lost
+
+    @cached_property
+    def _buckets(self) -> tuple[int, NDArray[Any], NDArray[np.uint64]]:
+        """For sampling: the noise by a key's leading bits, or D + 1 where a cut lies among them."""
+        shift = max(0, (self.keysize - 1).bit_length() - _BUCKET_BITS)
+        cuts = np.array(self.cuts[:-1], dtype=np.uint64)
+        starts = np.arange(((self.keysize - 1) >> shift) + 1, dtype=np.uint64) << np.uint64(shift)
+        ends = starts | np.uint64((1 << shift) - 1)
+        first, last = (np.searchsorted(cuts, keys, side="right") for keys in (starts, ends))
+        noise = np.where(first == last, first - self.support, self.support + 1)
+        return shift, noise.astype(np.min_scalar_type(-self.support - 1)), cuts
+
+
+def lookup_table(*, support: int, gamma: parameters.Number, keysize: int) -> LookupTable:
+    """The table of the noise C·exp(−γz²), every ceiling decided by enclosures.
+
+    >>> table = lookup_table(support=1, gamma="0.5", keysize=256)
+    >>> table.cuts, table.weights
+    ((71, 186, 256), (71, 115, 70))
+    """
+    cuts = certified.cuts(support=support, gamma=gamma, keysize=keysize)
+    return LookupTable(keysize=int(keysize), cuts=cuts)
+
+
+def sample(table: LookupTable, keys: ArrayLike, *, out: NDArray[Any] | None = None) -> Any:
+    """The noise values S of cell keys: an int for one key, an array of their shape for many.
+
+    Keys must be integers in [0, KEYSIZE). ``out`` takes the result in place of a new int64 array;
+    it may be of any signed integer type that can hold D.
+
+    >>> table = lookup_table(support=1, gamma="0.5", keysize=256)
+    >>> sample(table, 70), sample(table, [0, 71, 255])
+    (-1, array([-1,  0,  1]))
+    """
+    array = np.asarray(keys)
+    allowed = f"integers from 0 to {table.keysize - 1}"
+    if array.dtype.kind not in "iu":
+        raise parameters.wrong_type("keys", allowed, keys)
+    always_inside = array.dtype.kind == "u" and int(np.iinfo(array.dtype).max) < table.keysize
+    if array.size and not always_inside:
+        for key in (int(array.min()), int(array.max())):
+            if not 0 <= key < table.keysize:
+                raise parameters.wrong_value("keys", allowed, key)
+    if out is None:
+        out = np.empty(array.shape, dtype=np.int64)
+    else:
+        _check_out(out, array.shape, table.support)
+    _fill(table, array.reshape(-1), out.reshape(-1))
+    return int(out) if np.ndim(keys) == 0 else out
+
+
+def _check_out(out: Any, shape: tuple[int, ...], support: int) -> None:
+    allowed = f"a C-contiguous array of shape {shape} and a signed integer type that holds {support}"
+    if not isinstance(out, np.ndarray):
+        raise parameters.wrong_type("out", allowed, out)
+    fits = out.dtype.kind == "i" and int(np.iinfo(out.dtype).max) >= support
+    if not (fits and out.shape == shape and out.flags.c_contiguous):
+        raise parameters.wrong_value("out", allowed, f"{out.dtype} of shape {out.shape}")
+
+
+def _fill(table: LookupTable, keys: NDArray[Any], out: NDArray[Any]) -> None:
+    """Look up a key's leading bits; the few keys that share them with a cut are searched for."""
+    shift, buckets, cuts = table._buckets
+    index = np.empty(min(_CHUNK, len(keys)), dtype=np.intp)
+    noise = np.empty(len(index), dtype=buckets.dtype)
+    for start in range(0, len(keys), _CHUNK):
+        chunk = keys[start : start + _CHUNK]
+        places, values = index[: len(chunk)], noise[: len(chunk)]
+        np.right_shift(chunk, shift, out=places, casting="unsafe")
+        buckets.take(places, out=values, mode="clip")
+        shared = np.flatnonzero(values > table.support)
+        found = np.searchsorted(cuts, chunk[shared].astype(np.uint64), side="right")
+        values[shared] = found - table.support
+        out[start : start + _CHUNK] = values
+
+
+@dataclass(frozen=True)
+class AfterSampling:
+    """What a lookup table makes of the design.
+
+    ``bias``, ``variance`` and ``delta`` (the paper's δ^Q, the larger of the two end masses) are exact.
+    ``epsilon_one_sided`` is the paper's ε^Q, which bounds p^Q(z)/p^Q(z−1) only;
+    ``epsilon_two_sided`` bounds the inverse ratios too, as differential privacy demands of a pmf
+    that the ceilings have made asymmetric. Lost values make them infinite.
+    """
+
+    bias: Fraction
+    variance: Fraction
+    epsilon_one_sided: float
+    epsilon_two_sided: float
+    delta: Fraction
+
+
+def after_sampling(table: LookupTable) -> AfterSampling:
+    """B^Q, V^Q, ε^Q and δ^Q of Section V-B.
+
+    >>> after = after_sampling(lookup_table(support=1, gamma="0.5", keysize=256))
+    >>> after.bias, after.delta, after.epsilon_one_sided
+    (Fraction(-1, 256), Fraction(71, 256), 0.48227...)
+    """
+    weights = table.weights
+    mean, square = (
+        Fraction(sum(z**power * w for z, w in enumerate(weights, -table.support)), table.keysize)
+        for power in (1, 2)
+    )
+    rises = [_ratio(later, earlier) for earlier, later in pairwise(weights)]
+    falls = [_ratio(earlier, later) for earlier, later in pairwise(weights)]
+    return AfterSampling(
+        bias=mean,
+        variance=square - mean**2,
+        epsilon_one_sided=_logarithm(max(rises)),
+        epsilon_two_sided=_logarithm(max(rises + falls)),
+        delta=Fraction(max(weights[0], weights[-1]), table.keysize),
+    )
+
+
+def _ratio(numerator: int, denominator: int) -> Fraction | float:
+    """A ratio of weights, with the paper's 0/0 = 0."""
+    if denominator:
+        return Fraction(numerator, denominator)
+    return math.inf if numerator else Fraction(0)
+
+
+def _logarithm(ratio: Fraction | float) -> float:
+    """The logarithm of the largest ratio, at least 0, keeping the digits of ratios near 1."""
+    return math.log1p(max(ratio - 1, 0))
+
+
+def delta(table: LookupTable, epsilon: parameters.Number) -> privacy.Divergence:
+    """The exact δ of the table at any ε, for a count one lower and one higher.
+
+    >>> delta(lookup_table(support=1, gamma="0.5", keysize=256), "0.5")
+    Divergence(forward=0.27734375, backward=0.2734375)
+    """
+    p = [Fraction(weight, table.keysize) for weight in table.weights]
+    zero = Fraction(0)
+    forward, backward = certified.hockey_stick([*p, zero], [zero, *p], epsilon)
+    return privacy.Divergence(float(forward), float(backward))
