@@ -62,8 +62,8 @@ define build
 	@touch $@
 endef
 
-.venv/ready: requirements.lock pyproject.toml
+.venv/ready: requirements.lock
 	$(build)
 
-.venv-bench/ready: benchmarks/requirements.lock pyproject.toml
+.venv-bench/ready: benchmarks/requirements.lock
 	$(build)

@@ -25,7 +25,8 @@ from tablebuilder_dp import noise, parameters, privacy
 DIGITS = 30
 """Significant digits of an enclosure where nothing else is asked for."""
 
-_MAX_BITS = 1 << 16
+_MAX_BITS = 1 << 14
+_MAX_DIGITS = 1000
 _iv: Any = MPIntervalContext()
 
 
@@ -48,7 +49,7 @@ class Enclosure:
         >>> Enclosure(Fraction("0.12344"), Fraction("0.12345")).digits(3)
         '0.123'
         """
-        with localcontext(prec=parameters.integer(count, "count", low=1, high=10_000)):
+        with localcontext(prec=parameters.integer(count, "count", low=1, high=_MAX_DIGITS)):
             low, high = (Decimal(end.numerator) / end.denominator for end in (self.lower, self.upper))
         if low != high:
             raise parameters.wrong_value("count", "as few digits as the enclosure decides", count)
@@ -111,7 +112,7 @@ def _until(decided: Callable[[Enclosure], bool], compute: Callable[[], Any]) -> 
 
 def _to(digits: int, compute: Callable[[], Any]) -> Enclosure:
     """Enclose to a relative width of 10^−digits."""
-    scale = 10 ** parameters.integer(digits, "digits", low=1, high=10_000)
+    scale = 10 ** parameters.integer(digits, "digits", low=1, high=_MAX_DIGITS)
     return _until(
         lambda found: (found.upper - found.lower) * scale <= min(abs(found.lower), abs(found.upper)),
         compute,
@@ -251,7 +252,7 @@ def gamma(*, support: int, variance: parameters.Number, digits: int = DIGITS) ->
     half_width = parameters.support(support)
     guess = Fraction(noise.gamma(support=half_width, variance=variance))
     target = parameters.number(variance, "variance")
-    count = parameters.integer(digits, "digits", low=1, high=10_000)
+    count = parameters.integer(digits, "digits", low=1, high=_MAX_DIGITS)
     found = Enclosure(guess * (1 - Fraction(1, 10**9)), guess * (1 + Fraction(1, 10**9)))
     _iv.prec = 4 * count + 2 * half_width.bit_length() + 256
     while (found.upper - found.lower) * 10**count > found.lower:
@@ -312,7 +313,8 @@ def epsilon(delta: parameters.Number, *, support: int, gamma: Rate, digits: int 
         slope = _interval(rate)
         below = sum((_exp(-y * y * slope) for y in range(-half_width, z)), _iv.mpf(0))
         reach = below + _exp(-z * z * slope)
-        return _log((reach - _interval(target) * _moment(0, half_width, rate)) / below)
+        growth = (reach - _interval(target) * _moment(0, half_width, rate)) / below
+        return _log(growth) if growth.a > 0 else _iv.mpf([-1, 1])  # too coarse to tell
 
     ends = (rate.lower, rate.upper) if isinstance(rate, Enclosure) else (rate, rate)
     for z in (start, start - 1, start + 1):
@@ -382,7 +384,7 @@ def _ceilings(keysize: int, weights: Sequence[int], total: int) -> list[int]:
 
 
 def logarithm(ratio: Fraction, *, digits: int = DIGITS) -> Enclosure:
-    """The logarithm of an exact ratio other than 1: the ε^Q of a lookup table is one.
+    """The natural logarithm of an exact ratio: the ε^Q of a lookup table is one.
 
     >>> logarithm(Fraction(700583, 425760)).digits(15)
     '0.498037038323823'

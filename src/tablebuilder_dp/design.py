@@ -131,10 +131,10 @@ def best_delta_on_grid(
     """The least δ(ε) of Proposition 2 over a grid of γ: the paper's numerical optimum.
 
     >>> best_delta_on_grid("0.5", support=11)
-    BestOnGrid(gamma=0.0294, delta=0.003852...)
+    BestOnGrid(gamma=0.0294, delta=0.0038536...)
     """
     level, half_width = float(parameters.epsilon(epsilon)), parameters.support(support)
-    rates, _, _ = parameters.many(gammas, "gammas", parameters.gamma)
+    rates, _, _ = parameters.many(gammas, "gammas", parameters.gamma, high=parameters.GAMMA_MAX)
     z = np.arange(-half_width, 1, dtype=np.float64)
     weights = np.exp(-rates[:, None] * z**2)
     total = 2 * weights[:, :-1].sum(axis=1) + 1

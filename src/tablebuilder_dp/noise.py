@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from tablebuilder_dp import parameters
 
@@ -52,7 +51,7 @@ def log_pmf(*, support: int, gamma: parameters.Number) -> Array:
     """The logarithms ln p(−D), …, ln p(D), for tails that float64 cannot hold as probabilities.
 
     >>> float(log_pmf(support=100, gamma=2)[0])
-    -20000.23...
+    -20000.24...
     """
     rate, squares = _read(support, gamma)
     half = -rate * squares - math.log(_total(rate, squares))
@@ -141,6 +140,8 @@ def gamma(*, support: int, variance: parameters.Number) -> float:
     >>> gamma(support=11, variance=4)
     0.12499997198488...
     """
+    from scipy.optimize import brentq  # here, as its import outlasts most uses of the command line
+
     half_width = parameters.support(support)
     target = _proper_variance(half_width, variance)
     bound = variance_bound(half_width)

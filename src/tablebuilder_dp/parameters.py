@@ -6,12 +6,12 @@ decimal that it prints as (0.1 is one tenth), so every parameter is an exact rat
 
 from __future__ import annotations
 
-import math
 import operator
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,15 +27,12 @@ GAMMA_MAX = 690  # beyond it P(Z != 0) is below 1e-299 and float64 has no room f
 VARIANCE_MIN = Fraction(1, 10**299)
 EXPONENT_MAX = 5000  # 10**EXPONENT_MAX is still quick to write out as an integer
 
-_NUMBER = "a number (int, float, Fraction, Decimal or decimal string)"
+_NUMBERS = (int, float, Decimal, str, np.integer, np.floating)
 
 
 def _shown(value: object) -> str:
     """The offending value, cut to a length that fits a sentence."""
-    try:
-        text = str(value) if isinstance(value, np.generic) else reprlib.repr(value)
-    except Exception:  # a broken __repr__ must not hide the real message
-        text = object.__repr__(value)
+    text = str(value) if isinstance(value, np.generic) else reprlib.repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -53,8 +50,8 @@ def number(
     value: Any,
     name: str,
     *,
-    low: Number = 0,
-    high: Number | None = None,
+    low: int = 0,
+    high: int | None = None,
     includes: str = "",
     allowed: str = "",
 ) -> Fraction:
@@ -72,32 +69,37 @@ def number(
     ...
     ValueError: epsilon must be a number in (0, 500], got -1
     """
+    exact = _rational(value, name)
+    if exact is not None:
+        above = exact >= low if "low" in includes else exact > low
+        below = high is None or (exact <= high if "high" in includes else exact < high)
+        if above and below:
+            return exact
     left = "[" if "low" in includes else "("
     right = "]" if "high" in includes else ")"
-    allowed = allowed or f"a number in {left}{low}, {'∞' if high is None else high}{right}"
-    exact = _rational(value, name, allowed)
-    above = exact >= Fraction(low) if "low" in includes else exact > Fraction(low)
-    below = high is None or (exact <= Fraction(high) if "high" in includes else exact < Fraction(high))
-    if not (above and below):
-        raise wrong_value(name, allowed, value)
-    return exact
+    end = "∞" if high is None else high
+    raise wrong_value(name, allowed or f"a number in {left}{low}, {end}{right}", value)
 
 
-def _rational(value: Any, name: str, allowed: str) -> Fraction:
+def _rational(value: Any, name: str) -> Fraction | None:
+    """The exact value of a number, or None where it has none that is finite and of sane size."""
     if isinstance(value, Fraction):
         return value
-    if isinstance(value, bool | np.bool_) or not isinstance(
-        value, int | float | Decimal | str | np.integer | np.floating
-    ):
-        raise wrong_type(name, _NUMBER, value)
+    if isinstance(value, bool) or not isinstance(value, _NUMBERS):
+        raise wrong_type(name, "a number (int, float, Fraction, Decimal or decimal string)", value)
     if isinstance(value, int | np.integer):
         return Fraction(int(value))
+    return _decimal(str(value))
+
+
+@lru_cache(maxsize=1024)  # the same γ is read again by every function on its way
+def _decimal(text: str) -> Fraction | None:
     try:
-        decimal = Decimal(str(value))
+        decimal = Decimal(text)
     except InvalidOperation:
-        raise wrong_value(name, allowed, value) from None
+        return None
     if not decimal.is_finite() or (decimal and abs(decimal.adjusted()) > EXPONENT_MAX):
-        raise wrong_value(name, allowed, value)
+        return None
     return Fraction(decimal)
 
 
@@ -152,38 +154,25 @@ def slack(value: Any) -> Fraction:
 
 
 def many(
-    values: Any, name: str, read: Callable[[Any], Fraction]
-) -> tuple[NDArray[np.float64], Sequence[Any], bool]:
+    values: Any, name: str, read: Callable[[Any], Fraction], *, high: float
+) -> tuple[NDArray[np.float64], Any, bool]:
     """Read one number or a non-empty sequence of them: float64 values, the originals, is it one?
 
-    A float array is checked without a Python loop; ``read`` is the exact reader that names the
-    first offender, and that also serves everything which is not a float array.
+    ``read`` is the exact reader of one number in (0, high]. A float64 array that lies well inside
+    that range is taken as it is; everything else goes through ``read``, which names the offender.
     """
-    if isinstance(values, np.ndarray) and values.ndim == 0:
-        values = values[()]
-    if np.isscalar(values) or isinstance(values, Fraction | Decimal) or values is None:
-        return np.array([float(read(values))]), [values], True
-    try:
-        given: Any = values.ravel() if isinstance(values, np.ndarray) else list(values)
-    except TypeError:
-        raise wrong_type(name, "a number or a sequence of numbers", values) from None
-    if len(given) == 0:
-        raise wrong_value(name, "a number or a non-empty sequence of numbers", values)
-    if isinstance(values, np.ndarray):
-        if values.ndim != 1:
+    floats = None
+    if isinstance(values, np.ndarray) and values.ndim:
+        if values.ndim > 1:
             raise wrong_value(name, f"one-dimensional, not of shape {values.shape}", values)
-        if values.dtype == np.float64 and _inside(values, read):
-            return values, given, False
-    return np.array([float(read(value)) for value in given]), given, False
-
-
-def _inside(values: NDArray[np.float64], read: Callable[[Any], Fraction]) -> bool:
-    """Whether the smallest and the largest value are fine, and so all between them."""
-    low, high = float(values.min()), float(values.max())
-    if math.isnan(low) or math.isnan(high):
-        return False
-    try:
-        read(low), read(high)
-    except ValueError:
-        return False
-    return True
+        floats = values if values.dtype == np.float64 else None
+    elif isinstance(values, list | tuple):
+        floats = np.array(values) if all(type(value) is float for value in values) else None
+    else:
+        one = values[()] if isinstance(values, np.ndarray) else values
+        return np.array([float(read(one))]), [one], True
+    if len(values) == 0:
+        raise wrong_value(name, "a number or a non-empty sequence of numbers", values)
+    if floats is not None and floats.min() > 0 and floats.max() < high:  # false for NaN
+        return floats, values, False
+    return np.array([float(read(value)) for value in values]), values, False

@@ -22,7 +22,7 @@ from tablebuilder_dp import noise, parameters
 Array = NDArray[np.float64]
 Numbers = parameters.Number | Sequence[parameters.Number] | Array
 
-DELTA_MIN = 1e-300
+DELTA_MIN = 1e-307
 """Below this δ float64 runs out of room; `certified.delta` does not."""
 
 
@@ -74,11 +74,11 @@ def plateau(*, support: int, gamma: parameters.Number) -> Plateau:
     """Where the first case of Proposition 2 begins and the δ at which it stays.
 
     >>> plateau(support=11, gamma="0.125")
-    Plateau(onset=Fraction(21, 8), height=5.3865...e-08)
+    Plateau(onset=Fraction(21, 8), height=5.38488...e-08)
     """
     half_width, rate = parameters.support(support), parameters.gamma(gamma)
-    edge = noise.pmf(support=half_width, gamma=rate)[:1]
-    height = float(_representable(edge, support, gamma)[0])
+    height = float(noise.pmf(support=half_width, gamma=rate)[0])
+    _check_representable(height, support, gamma)
     return Plateau(onset=rate * (2 * half_width - 1), height=height)
 
 
@@ -91,66 +91,79 @@ def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number) -> Any:
     of ε).
 
     >>> delta("0.5", support=11, gamma="0.125")
-    0.05400716...
-    >>> delta([0.5, 2], support=11, gamma="0.125").round(7)
-    array([0.0540072, 0.0000108])
+    0.054007226...
+    >>> delta([0.5, 1], support=11, gamma="0.125").round(7)
+    array([0.0540072, 0.0072488])
     """
     half_width, rate = parameters.support(support), parameters.gamma(gamma)
-    values, given, single = parameters.many(epsilon, "epsilon", parameters.epsilon)
-    heights, slopes = _kinks(half_width, float(rate))
-    z = np.clip(np.floor(0.5 - values / (2 * float(rate))), -half_width, 0)
-    t = np.clip(float(rate) * (1 - 2 * z) - values, 0, None)
-    index = (z + half_width).astype(np.intp)
-    result = heights[index] - np.expm1(-t) * slopes[index]
+    values, given, single = parameters.many(
+        epsilon, "epsilon", parameters.epsilon, high=parameters.EPSILON_MAX
+    )
+    slope = float(rate)
+    onsets, heights, slopes = _kinks(half_width, slope)
+    # z* + D; where rounding puts it on the other side of a kink, δ is the same.
+    index = np.maximum(values * (-0.5 / slope) + (half_width + 0.5), 0).astype(np.intp)
+    result = np.minimum(values - onsets[index], 0)
+    np.expm1(result, out=result)
+    result *= slopes[index]
+    np.subtract(heights[index], result, out=result)
     # Rounding ε or γ moves t by about 4e-16·ε. Where δ would feel that, t is computed exactly.
-    for i in np.flatnonzero(4e-16 * values * slopes[index] > 1e-13 * result):
-        exact = parameters.epsilon(given[int(i)])
-        top = max(-half_width, z_star(exact, gamma=rate))
-        t_exact = float(max(rate * (1 - 2 * top) - exact, Fraction(0)))
-        result[i] = heights[top + half_width] - math.expm1(-t_exact) * slopes[top + half_width]
-    result = _representable(result * 2.0**-_SCALE, support, gamma)
+    sensitive = onsets * slopes > 250 * heights
+    if sensitive.any():
+        for i in np.flatnonzero(sensitive[index]):
+            exact = parameters.epsilon(given[int(i)])
+            z = max(-half_width, z_star(exact, gamma=rate))
+            t = float(max(rate * (1 - 2 * z) - exact, Fraction(0)))
+            result[i] = heights[z + half_width] - math.expm1(-t) * slopes[z + half_width]
+    if heights[0] < DELTA_MIN:
+        _check_representable(float(result.min()), support, gamma)
     return float(result[0]) if single else result
 
 
-_SCALE = 860
-"""Weights are held 2^860 times too large: a δ of 1e-300 still sees terms of 1e-560."""
-
-
-def _kinks(support: int, gamma: float) -> tuple[Array, Array]:
-    """K(z) and B(z) of `delta` for z = −D, …, 0, times 2^_SCALE."""
-    exponents = gamma * np.arange(-support, 1, dtype=np.float64) ** 2
-    total = 1 / noise.normaliser(support=support, gamma=gamma)
-    weights = np.ldexp(np.exp(-np.minimum(exponents, 300)), _SCALE)
-    far = exponents > 300
-    weights[far] = np.exp(_SCALE * math.log(2) - exponents[far])
-    weights /= total
-    # B(z) = p(z)·P(Z < z)/p(z−1); where p(z−1) is lost even so, that last ratio is 1.
+def _kinks(support: int, gamma: float) -> tuple[Array, Array, Array]:
+    """ε_z, K(z) and B(z) of `delta` for z = −D, …, 0."""
+    z = np.arange(-support, 1.0)
+    weights = np.exp(z * z * -gamma)
+    scale = 0
+    if gamma * support**2 > 300:  # hold all 2^860 times too large: no term of the smallest δ is lost
+        scale = 860
+        far = gamma * z * z > 300
+        weights = np.ldexp(weights, scale)
+        weights[far] = np.exp(scale * math.log(2) - gamma * z[far] ** 2)
     below = _prefix_sums(weights)
-    ratio = np.divide(below, weights, out=np.ones_like(below), where=weights > 0)
-    slopes = np.concatenate([[0.0], weights[1:] * ratio[:-1]])
-    rises = np.concatenate([[weights[0]], -math.expm1(-2 * gamma) * slopes[:-1]])
-    return _prefix_sums(rises), slopes
+    total = 2 * below.item(-1) - weights.item(-1)
+    # B(z) = p(z)·P(Z < z)/p(z−1); where p(z−1) is lost even so, that last ratio is 1.
+    slopes = np.zeros(support + 1)
+    if scale:
+        slopes[1:] = 1
+        np.divide(below[:-1], weights[:-1], out=slopes[1:], where=weights[:-1] > 0)
+    else:
+        np.divide(below[:-1], weights[:-1], out=slopes[1:])
+    slopes *= weights
+    rises = np.empty(support + 1)
+    rises[0] = weights[0]
+    np.multiply(slopes[:-1], -math.expm1(-2 * gamma), out=rises[1:])
+    return gamma - 2 * gamma * z, _prefix_sums(rises) / total, slopes / total
 
 
 def _prefix_sums(values: Array) -> Array:
     """Cumulative sums in two levels: 10^6 terms gather the rounding of about 2000."""
     block = 1024
+    if len(values) <= block:
+        return values.cumsum()
     padded = np.zeros(-(-len(values) // block) * block)
     padded[: len(values)] = values
     within = padded.reshape(-1, block).cumsum(axis=1)
-    before = np.concatenate([[0.0], within[:-1, -1].cumsum()])
-    sums: Array = (within + before[:, None]).ravel()[: len(values)]
-    return sums
+    within[1:] += within[:-1, -1].cumsum()[:, None]
+    return within.ravel()[: len(values)]
 
 
-def _representable(values: Array, support: int, gamma: parameters.Number) -> Array:
-    """The δ as they are, unless float64 has lost digits of one."""
-    if float(values.min()) < DELTA_MIN:
+def _check_representable(delta: float, support: int, gamma: parameters.Number) -> None:
+    if delta < DELTA_MIN:
         raise ValueError(
             f"delta is below {DELTA_MIN} for support {support} and gamma {gamma}, beyond float64; "
             "certified.delta encloses it"
         )
-    return values
 
 
 def epsilon(delta: Numbers, *, support: int, gamma: parameters.Number) -> Any:
@@ -159,22 +172,20 @@ def epsilon(delta: Numbers, *, support: int, gamma: parameters.Number) -> Any:
     Zero where δ is at least the total variation distance, infinity where δ is below the plateau.
 
     >>> epsilon("0.05", support=11, gamma="0.125")
-    0.51982...
+    0.523268...
     >>> epsilon("1e-9", support=11, gamma="0.125")
     inf
     """
     half_width, rate = parameters.support(support), parameters.gamma(gamma)
-    values, _, single = parameters.many(delta, "delta", parameters.delta)
-    heights, slopes = (part * 2.0**-_SCALE for part in _kinks(half_width, float(rate)))
-    # The kink on the left of each δ: heights rise with z, ε falls.
-    index = np.searchsorted(heights, values, side="right") - 1
-    inside = index >= 0
+    values, _, single = parameters.many(delta, "delta", parameters.delta, high=1)
+    onsets, heights, slopes = _kinks(half_width, float(rate))
+    index = np.searchsorted(heights, values, side="right") - 1  # the last kink at or below δ
+    reached = index >= 0
     index = np.maximum(index, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        fraction = np.where(slopes[index] > 0, (values - heights[index]) / slopes[index], 0.0)
-        t = -np.log1p(-np.minimum(fraction, 1.0))
-    kink = float(rate) * (1 - 2 * (index.astype(np.float64) - half_width))
-    result = np.where(inside, np.maximum(kink - t, 0.0), math.inf)
+        share = np.where(slopes[index] > 0, (values - heights[index]) / slopes[index], 0.0)
+        t = -np.log1p(-np.minimum(share, 1.0))
+    result = np.where(reached, np.maximum(onsets[index] - t, 0.0), math.inf)
     return float(result[0]) if single else result
 
 

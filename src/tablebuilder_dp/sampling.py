@@ -155,7 +155,7 @@ def after_sampling(table: LookupTable) -> AfterSampling:
 
     >>> after = after_sampling(lookup_table(support=1, gamma="0.5", keysize=256))
     >>> after.bias, after.delta, after.epsilon_one_sided
-    (Fraction(-1, 256), Fraction(71, 256), 0.48227...)
+    (Fraction(-1, 256), Fraction(71, 256), 0.482252...)
     """
     weights = table.weights
     mean, square = (

@@ -1,0 +1,96 @@
+"""The ground: lock, environment, licences, citation and the maps that name code."""
+
+import importlib
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCKS = ["requirements.lock", "benchmarks/requirements.lock"]
+
+
+def direct_dependencies() -> set[str]:
+    extras = PROJECT["optional-dependencies"].values()
+    wanted = [*PROJECT["dependencies"], *(name for extra in extras for name in extra)]
+    return {re.split(r"[<>=!~\[; ]", name)[0] for name in wanted}
+
+
+def locked(path: str) -> dict[str, str]:
+    return dict(
+        re.findall(r"^([a-z0-9._-]+)==([^ ;]+)", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+    )
+
+
+def test_environment_has_the_direct_dependencies_at_the_versions_of_the_lock() -> None:
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    pinned = dict(
+        item.split("=") for item in environment["dependencies"] if re.fullmatch(r"[\w-]+=[\w.]+", str(item))
+    )
+    versions = locked("requirements.lock")
+    assert pinned == {name: versions[name] for name in direct_dependencies()}
+    assert {"pip": ["-e ."]} in environment["dependencies"]
+
+
+@pytest.mark.parametrize("path", LOCKS)
+def test_lock_is_hashed_and_names_no_address(path: str) -> None:
+    content = (ROOT / path).read_text(encoding="utf-8")
+    entries = re.split(r"^(?=[a-z])", content, flags=re.MULTILINE)
+    assert len(entries) > 10
+    assert all("--hash=sha256:" in entry for entry in entries if entry)
+    assert not re.search(r"://|--index|--extra|--find-links|@ ", content)
+    assert {"hatchling", "uv"} <= set(locked(path))
+
+
+def test_benchmarks_measure_the_library_with_the_locked_numerics() -> None:
+    ours, theirs = locked("requirements.lock"), locked("benchmarks/requirements.lock")
+    for name in ("numpy", "scipy", "mpmath"):
+        assert theirs[name] == ours[name]
+
+
+def test_every_equation_has_a_home_that_exists() -> None:
+    rows = re.findall(
+        r"^\| ([0-9–, ]+) \|.*\| (.*) \|$", (ROOT / "paper/equations.md").read_text("utf-8"), re.MULTILINE
+    )
+    covered: list[int] = []
+    for numbers, home in rows:
+        for part in numbers.split(","):
+            first, _, last = part.strip().partition("–")
+            covered += range(int(first), int(last or first) + 1)
+        names = re.findall(r"`(\w+)\.(\w+)`", home)
+        assert names, numbers
+        for module, name in names:
+            assert hasattr(importlib.import_module(f"tablebuilder_dp.{module}"), name), f"{module}.{name}"
+    assert covered == list(range(1, 48))
+
+
+def test_citation_names_the_paper_and_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == PROJECT["version"]
+    [paper] = citation["references"]
+    assert [author["family-names"] for author in paper["authors"]] == ["Sadeghi", "Chien"]
+
+
+def test_make_help_lists_what_the_readme_promises() -> None:
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607
+    listed = set(re.findall(r"^make (\w+)", shown, re.MULTILINE))
+    assert {"setup", "reproduce", "test", "lab", "bench", "clean", "help"} <= listed
+    promised = re.findall(r"make (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert set(promised) <= listed
+
+
+def test_own_environment_creates_nothing() -> None:
+    for target in ("test", "reproduce"):
+        planned = subprocess.run(
+            ["make", "-n", target, "PYTHON=python"],  # noqa: S607
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert "python -m" in planned
+        assert "venv" not in planned
