@@ -101,15 +101,17 @@ def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number) -> Any:
     )
     slope = float(rate)
     onsets, heights, slopes = _kinks(half_width, slope)
-    # z* + D; where rounding puts it on the other side of a kink, δ is the same.
+    # z* + D; rounding may put it on the other side of a kink, where the formula gives the same.
     index = np.maximum(values * (-0.5 / slope) + (half_width + 0.5), 0).astype(np.intp)
-    result = np.minimum(values - onsets[index], 0)
+    result = values - onsets[index]  # −t; on the plateau it is positive, but B(−D) = 0
     np.expm1(result, out=result)
     result *= slopes[index]
     np.subtract(heights[index], result, out=result)
-    # Rounding ε or γ moves t by about 4e-16·ε. Where δ would feel that, t is computed exactly.
-    sensitive = onsets * slopes > 250 * heights
-    if sensitive.any():
+    # Rounding ε or γ moves t by about 4e-16·ε. Where δ would feel that, t is computed exactly; as
+    # B/K stays below (1 + e^ε)/(1 − e^−2γ), most noises have no such place.
+    edge = slope * (2 * half_width - 1)
+    if edge > 100 or edge * (1 + math.exp(edge)) > -250 * math.expm1(-2 * slope):
+        sensitive = onsets * slopes > 250 * heights
         for i in np.flatnonzero(sensitive[index]):
             exact = parameters.epsilon(given[int(i)])
             z = max(-half_width, z_star(exact, gamma=rate))

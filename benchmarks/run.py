@@ -1,0 +1,230 @@
+"""Ratios against named rivals, each pair measured alternately in one run: ``make bench``.
+
+A ratio above 1 means that we are faster (or more accurate). Times are the best of several rounds,
+since other work on the machine can only lengthen them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from dp_accounting.pld import privacy_loss_mechanism
+from scipy.optimize import minimize
+
+from tablebuilder_dp import certified, design, noise, privacy, sampling
+
+SUPPORT = 25
+VARIANCE = 49
+KEYSIZE = 2**32
+KEYS = 10**8
+MEMORY_LIMIT = 64 * 2**20
+
+
+class Row(NamedTuple):
+    """One line of the table; ``met`` is None where nothing was asked for but to show the ratio."""
+
+    work: str
+    rival: str
+    ours: str
+    theirs: str
+    ratio: float
+    wanted: str
+    met: bool | None
+
+
+def best(*works: Callable[[], Any], rounds: int) -> list[float]:
+    """The least time of each work; every round repeats each for some 10 ms, one after the other."""
+    counts = [max(1, int(0.01 / timed(work, 1))) for work in works]
+    least = [math.inf] * len(works)
+    for _ in range(rounds):
+        for i, work in enumerate(works):
+            least[i] = min(least[i], timed(work, counts[i]))
+    return least
+
+
+def timed(work: Callable[[], Any], count: int) -> float:
+    """Seconds for one of ``count`` runs."""
+    start = time.perf_counter()
+    for _ in range(count):
+        work()
+    return (time.perf_counter() - start) / count
+
+
+def seconds(value: float) -> str:
+    """A time in the unit that suits it."""
+    unit, scale = next((u, s) for u, s in (("µs", 1e6), ("ms", 1e3), ("s", 1)) if value * s < 1000 or s == 1)
+    return f"{value * scale:.3g} {unit}"
+
+
+def faster(work: str, rival: str, times: list[float], at_least: float | None) -> Row:
+    """A row that compares two times."""
+    ratio = times[1] / times[0]
+    wanted = f"at least {at_least:g}" if at_least else "shown"
+    met = ratio >= at_least if at_least else None
+    return Row(work, rival, seconds(times[0]), seconds(times[1]), ratio, wanted, met)
+
+
+def many_epsilon() -> list[Row]:
+    """Proposition 2 against the accountant's exact δ of the same truncated discrete Gaussian."""
+    gamma = noise.gamma(support=SUPPORT, variance=VARIANCE)
+    levels = np.linspace(0.01, 2, 1000)
+    listed = levels.tolist()
+
+    def loss() -> privacy_loss_mechanism.DiscreteGaussianPrivacyLoss:
+        return privacy_loss_mechanism.DiscreteGaussianPrivacyLoss(
+            sigma=math.sqrt(1 / (2 * gamma)), truncation_bound=SUPPORT
+        )
+
+    ours = privacy.delta(levels, support=SUPPORT, gamma=gamma)
+    if not np.allclose(ours, loss().get_delta_for_epsilon(listed), rtol=1e-9, atol=0):
+        raise AssertionError("dp_accounting and Proposition 2 disagree")
+    times = best(
+        lambda: privacy.delta(levels, support=SUPPORT, gamma=gamma),
+        lambda: loss().get_delta_for_epsilon(listed),
+        rounds=20,
+    )
+    singly = best(
+        lambda: [privacy.delta(level, support=SUPPORT, gamma=gamma) for level in listed[:100]],
+        lambda: [loss().get_delta_for_epsilon(level) for level in listed[:100]],
+        rounds=10,
+    )
+    work = f"δ at 1000 ε, D = {SUPPORT}"
+    return [
+        faster(work, "dp_accounting, one call", times, 100),
+        faster("δ at 100 ε, one by one", "dp_accounting, one by one", singly, None),
+    ]
+
+
+def variance_to_gamma() -> list[Row]:
+    """γ(V) against a general maximum-entropy solve of the same problem."""
+    z = np.arange(-SUPPORT, SUPPORT + 1)
+
+    def solve() -> Any:
+        return minimize(
+            lambda p: float(p @ np.log(np.maximum(p, 1e-300))),
+            np.full(2 * SUPPORT + 1, 1 / (2 * SUPPORT + 1)),
+            jac=lambda p: np.log(np.maximum(p, 1e-300)) + 1,
+            method="SLSQP",
+            bounds=[(0, 1)] * (2 * SUPPORT + 1),
+            constraints=[
+                {"type": "eq", "fun": lambda p: p.sum() - 1, "jac": lambda p: np.ones_like(p)},
+                {"type": "eq", "fun": lambda p: p @ z, "jac": lambda p: z.astype(float)},
+                {"type": "eq", "fun": lambda p: p @ z**2 - VARIANCE, "jac": lambda p: (z**2).astype(float)},
+            ],
+            options={"maxiter": 1000, "ftol": 1e-14},
+        )
+
+    gamma = noise.gamma(support=SUPPORT, variance=VARIANCE)
+    exact = certified.gamma(support=SUPPORT, variance=VARIANCE)
+    truth = np.array([float(certified.pmf(int(k), support=SUPPORT, gamma=exact)) for k in z])
+    our_error = float(np.abs(noise.pmf(support=SUPPORT, gamma=gamma) - truth).max())
+    their_error = float(np.abs(solve().x - truth).max())
+    times = best(lambda: noise.gamma(support=SUPPORT, variance=VARIANCE), solve, rounds=20)
+    ratio = their_error / our_error
+    work, rival = f"γ(V), D = {SUPPORT}", "SciPy SLSQP"
+    accuracy = Row(
+        f"{work}: largest error of p",
+        rival,
+        f"{our_error:.1e}",
+        f"{their_error:.1e}",
+        ratio,
+        "at least 1000",
+        ratio >= 1000,
+    )
+    return [faster(work, rival, times, 100), accuracy]
+
+
+def many_keys() -> list[Row]:
+    """Sampling 10^8 keys against a search for each, and against merely copying them."""
+    made = design.guide("0.5", "1e-4")
+    table = sampling.lookup_table(support=made.support, gamma=made.gamma, keysize=KEYSIZE)
+    keys = np.random.default_rng(1).integers(0, KEYSIZE, KEYS, dtype=np.uint32)
+    cuts = np.array(table.cuts[:-1], dtype=np.uint32)
+    out, copy = np.empty(KEYS, dtype=np.int64), np.empty_like(keys)
+    ours, search, copying = best(
+        lambda: sampling.sample(table, keys),
+        lambda: np.searchsorted(cuts, keys, side="right"),
+        lambda: np.copyto(copy, keys),
+        rounds=3,
+    )
+    tracemalloc.start()
+    sampling.sample(table, keys, out=out)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    if not np.array_equal(out, np.searchsorted(cuts, keys, side="right") - made.support):
+        raise AssertionError("numpy.searchsorted and sampling.sample disagree")
+    work = "sampling 10^8 keys, KEYSIZE 2^32"
+    ratio = MEMORY_LIMIT / peak
+    memory = Row(
+        f"{work}: extra memory",
+        "64 MiB",
+        f"{peak / 2**20:.2f} MiB",
+        "64 MiB",
+        ratio,
+        "at least 1",
+        ratio >= 1,
+    )
+    return [
+        faster(work, "numpy.searchsorted", [ours, search], 3),
+        faster(work, "numpy.copyto of the keys", [ours, copying], None),
+        memory,
+    ]
+
+
+def growth() -> list[Row]:
+    """Proposition 2 at supports from 10^3 to 10^6: ten times the support, ten times the time."""
+    supports = [10**3, 10**4, 10**5, 10**6]
+    gammas = [2.0 / support**2 for support in supports]
+    times = best(
+        *(
+            lambda support=support, gamma=gamma: privacy.delta(0.5, support=support, gamma=gamma)
+            for support, gamma in zip(supports, gammas, strict=True)
+        ),
+        rounds=10,
+    )
+    return [
+        Row(
+            f"δ, D = 10^{i + 3}",
+            f"itself at D = 10^{i + 2}, times 10",
+            seconds(times[i]),
+            seconds(10 * times[i - 1]),
+            10 * times[i - 1] / times[i],
+            "shown",
+            None,
+        )
+        for i in range(1, len(supports))
+    ]
+
+
+def certified_table() -> list[Row]:
+    """The proved cut points of Example 1 against ceilings of a float64 cumulative sum."""
+    made = design.guide("0.5", "1e-4")
+    times = best(
+        lambda: certified.cuts(support=made.support, gamma=made.gamma, keysize=KEYSIZE),
+        lambda: np.ceil(np.cumsum(noise.pmf(support=made.support, gamma=made.gamma)) * KEYSIZE),
+        rounds=20,
+    )
+    row = faster("certified table of Example 1", "float64 table", times, None)
+    return [row._replace(wanted="under 0.2 s", met=times[0] < 0.2)]
+
+
+def main() -> None:
+    """Measure everything and print one table."""
+    rows: list[Row] = []
+    for part in (many_epsilon, variance_to_gamma, many_keys, growth, certified_table):
+        print(f"measuring: {part.__doc__}", flush=True)
+        rows += part()
+    print(f"\n{'work':<48} {'rival':<32} {'ours':>9} {'theirs':>9} {'ratio':>9}   wanted")
+    for row in rows:
+        verdict = "" if row.met is None else " (met)" if row.met else " (MISSED)"
+        numbers = f"{row.ours:>9} {row.theirs:>9} {row.ratio:>9.3g}"
+        print(f"{row.work:<48} {row.rival:<32} {numbers}   {row.wanted}{verdict}")
+
+
+if __name__ == "__main__":
+    main()
