@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from tablebuilder_dp.certified import Enclosure
+from tablebuilder_dp.intervals import Enclosure
 
 
 def relative_error(value: float, truth: Enclosure) -> float:

@@ -99,8 +99,10 @@ def test_tables_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.startswith("Smallest support for epsilon 0.5, delta 1e-4: D = 25\n")
     assert "0.0568954812438709" in shown
     shown = text(capsys, *PRIVACY)
-    assert "delta stays at 5.384897705894" in shown
+    assert "delta falls until epsilon 2.625 and stays at 5.38489770589489e-08 from there" in shown
     assert "0.0540072092496073" in shown
+    shown = text(capsys, "privacy", "--support", "1000", "--variance", "4", "--epsilon", "0.5")
+    assert "delta falls until epsilon 249.875, to about 1e-54288" in shown
     shown = text(capsys, *TABLE[:-1], "2^8")
     assert "values lost        none                   -24, -23, -22" in shown
     assert "values lost        none                   none" in text(capsys, *TABLE)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compendium import claims, example_1
-from tablebuilder_dp.certified import Enclosure
+from tablebuilder_dp.intervals import Enclosure
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -79,10 +79,15 @@ def test_variance_above_its_bound_is_refused_with_the_bound(variance: float) -> 
         noise.gamma(support=11, variance=variance)
 
 
-def test_variance_too_small_for_float64_is_refused() -> None:
-    assert noise.gamma(support=3, variance="1e-299") == pytest.approx(math.log(2e299))
-    with pytest.raises(ValueError, match="at least 1e-299"):
-        noise.gamma(support=3, variance="9e-300")
+@pytest.mark.parametrize("support", [1, 3, 10**6])
+def test_variance_may_come_within_1e_270_of_its_ends(support: int) -> None:
+    margin = Fraction(1, 10**270)
+    assert noise.gamma(support=support, variance=margin) == pytest.approx(math.log(2e270))
+    least = noise.gamma(support=support, variance=noise.variance_bound(support) - margin)
+    assert 1e-299 < least < 1e-268
+    for variance in (margin / 2, noise.variance_bound(support) - margin / 2):
+        with pytest.raises(ValueError, match="and at least 1e-270 from both ends"):
+            noise.gamma(support=support, variance=variance)
 
 
 @given(supports, proportions)

@@ -10,10 +10,21 @@ import numpy as np
 import pytest
 
 from tablebuilder_dp import cellkey, certified, design, noise, parameters, privacy, sampling
+from tablebuilder_dp.intervals import Enclosure
 
 NOT_NUMBERS: list[Any] = [math.nan, math.inf, -math.inf, True, None, 1j, "", "five", "nan", "0x10", "1/0"]
 NOT_NUMBERS += [Decimal("NaN"), Decimal("-Infinity"), [], {}, b"1", "1e999999999", "1e-999999999", object()]
-NOT_POSITIVE: list[Any] = [-1, -0.5, 0, 0.0, "-1e-9", Fraction(-1, 3), np.float64(-2.0), np.int64(0)]
+NOT_POSITIVE: list[Any] = [
+    "1e-301",
+    -1,
+    -0.5,
+    0,
+    0.0,
+    "-1e-9",
+    Fraction(-1, 3),
+    np.float64(-2.0),
+    np.int64(0),
+]
 NOT_INTEGERS: list[Any] = [
     1.0,
     2.5,
@@ -71,7 +82,7 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (certified.logarithm, {"ratio": Fraction(3, 2)}),
     (sampling.lookup_table, {**NOISE, "keysize": 256}),
     (cellkey.record_keys, {"records": 2, "seed": 1}),
-    (certified.Enclosure(Fraction(1), Fraction(1)).digits, {"count": 3}),
+    (Enclosure(Fraction(1), Fraction(1)).digits, {"count": 3}),
 ]
 
 

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 
-from tablebuilder_dp.certified import Enclosure
+from tablebuilder_dp.intervals import Enclosure
 
 PAPER = Path(__file__).resolve().parents[2] / "paper"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from compendium import claims
 from tablebuilder_dp import certified, design
-from tablebuilder_dp.certified import Enclosure
+from tablebuilder_dp.intervals import Enclosure
 
 
 def certified_values(found: design.Design) -> dict[str, Enclosure]:

@@ -9,119 +9,31 @@ until the wanted digits, or the floor, ceiling or comparison in question, are de
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from decimal import Decimal, localcontext
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from mpmath.ctx_iv import MPIntervalContext
-from mpmath.libmp import to_rational
-
 from tablebuilder_dp import noise, parameters, privacy
+from tablebuilder_dp.intervals import (
+    MAX_DIGITS,
+    Enclosure,
+    below,
+    enclosure,
+    exp,
+    interval,
+    iv,
+    log,
+    positive_part,
+    to_digits,
+)
 
 DIGITS = 30
 """Significant digits of an enclosure where nothing else is asked for."""
 
-_MAX_BITS = 1 << 14
-_MAX_DIGITS = 1000
-_iv: Any = MPIntervalContext()
-
-
-@dataclass(frozen=True)
-class Enclosure:
-    """A closed interval with rational ends that contains the true value."""
-
-    lower: Fraction
-    upper: Fraction
-
-    def __contains__(self, value: Fraction | int | float) -> bool:
-        return self.lower <= Fraction(value) <= self.upper
-
-    def __float__(self) -> float:
-        return float((self.lower + self.upper) / 2)
-
-    def digits(self, count: int) -> str:
-        """The value, correctly rounded to ``count`` significant digits.
-
-        >>> Enclosure(Fraction("0.12344"), Fraction("0.12345")).digits(3)
-        '0.123'
-        """
-        with localcontext(prec=parameters.integer(count, "count", low=1, high=_MAX_DIGITS)):
-            low, high = (Decimal(end.numerator) / end.denominator for end in (self.lower, self.upper))
-        if low != high:
-            raise parameters.wrong_value("count", "as few digits as the enclosure decides", count)
-        return str(low)
-
-
 Rate = parameters.Number | Enclosure
 """γ, given exactly or as the enclosure that `gamma` returns."""
-
-
-# --- Arithmetic ------------------------------------------------------------------------------
-
-
-def _interval(value: Fraction | Enclosure) -> Any:
-    """An mpmath interval of the working precision around an exact or enclosed number."""
-    ends = (value.lower, value.upper) if isinstance(value, Enclosure) else (value, value)
-    low, high = (_iv.mpf(end.numerator) / end.denominator for end in ends)
-    return _iv.mpf([low.a, high.b])
-
-
-def _enclosure(value: Any) -> Enclosure:
-    low, high = (Fraction(*map(int, to_rational(end))) for end in value._mpi_)
-    return Enclosure(low, high)
-
-
-def _widened(value: Any) -> Any:
-    """The interval with sixteen ulps more at each end.
-
-    mpmath rounds exp and log outwards from a value that is already rounded, and so misses the true
-    value by a sliver of an ulp about once in 5000 calls.
-    """
-    margin = _iv.mpf(2) ** (4 - _iv.prec)
-    return value * _iv.mpf([1 - margin.b, 1 + margin.b])
-
-
-def _exp(value: Any) -> Any:
-    return _widened(_iv.exp(value))
-
-
-def _log(value: Any) -> Any:
-    return _widened(_iv.log(value))
-
-
-def _positive_part(value: Any) -> Any:
-    zero = _iv.mpf(0)
-    return _iv.mpf([max(value.a, zero), max(value.b, zero)])
-
-
-def _until(decided: Callable[[Enclosure], bool], compute: Callable[[], Any]) -> Enclosure:
-    """Run ``compute`` at rising precision until its enclosure settles the question."""
-    bits = 128
-    while bits <= _MAX_BITS:
-        _iv.prec = bits
-        found = _enclosure(compute())
-        if decided(found):
-            return found
-        bits *= 2
-    raise ArithmeticError(f"no decision at {_MAX_BITS} bits: an equality, or gamma enclosed too widely")
-
-
-def _to(digits: int, compute: Callable[[], Any]) -> Enclosure:
-    """Enclose to a relative width of 10^−digits."""
-    scale = 10 ** parameters.integer(digits, "digits", low=1, high=_MAX_DIGITS)
-    return _until(
-        lambda found: (found.upper - found.lower) * scale <= min(abs(found.lower), abs(found.upper)),
-        compute,
-    )
-
-
-def _below(bound: Fraction, compute: Callable[[], Any]) -> bool:
-    """Decide whether a computed quantity is below ``bound``; the two must not be equal."""
-    return _until(lambda found: bound not in found, compute).upper < bound
 
 
 # --- Section III-A: the noise -----------------------------------------------------------------
@@ -137,9 +49,9 @@ def _weights(support: int, gamma: Fraction | Enclosure) -> tuple[list[int], list
 
     w(z+1) = w(z)·r(z) and r(z+1) = r(z)·e^−2γ, so a step costs two integer products.
     """
-    bits = int(_iv.prec)
-    rate = _interval(gamma)
-    ratio, step = _enclosure(_exp(-rate)), _enclosure(_exp(-2 * rate))
+    bits = int(iv.prec)
+    rate = interval(gamma)
+    ratio, step = enclosure(exp(-rate)), enclosure(exp(-2 * rate))
     low = _recurrence(support, math.floor(ratio.lower * 2**bits), math.floor(step.lower * 2**bits), bits, 0)
     up = 2**bits - 1  # added before the shift, it turns the floor into a ceiling
     high = _recurrence(support, math.ceil(ratio.upper * 2**bits), math.ceil(step.upper * 2**bits), bits, up)
@@ -162,7 +74,7 @@ def _moment(power: int, support: int, gamma: Fraction | Enclosure) -> Any:
         Fraction(sum(z**power * weight for z, weight in enumerate(side)) * 2 - 0**power * side[0], 1 << bits)
         for side in (low, high)
     )
-    return _interval(Enclosure(*ends))
+    return interval(Enclosure(*ends))
 
 
 def normaliser(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
@@ -172,7 +84,7 @@ def normaliser(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
     '0.45186276187760604381'
     """
     half_width, rate = _read(support, gamma)
-    return _to(digits, lambda: 1 / _moment(0, half_width, rate))
+    return to_digits(digits, lambda: 1 / _moment(0, half_width, rate))
 
 
 def pmf(z: int, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
@@ -183,7 +95,7 @@ def pmf(z: int, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure
     """
     half_width, rate = _read(support, gamma)
     value = parameters.integer(z, "z", low=-half_width, high=half_width)
-    return _to(digits, lambda: _exp(-value * value * _interval(rate)) / _moment(0, half_width, rate))
+    return to_digits(digits, lambda: exp(-value * value * interval(rate)) / _moment(0, half_width, rate))
 
 
 def edge_reaches(delta: parameters.Number, *, support: int, gamma: parameters.Number) -> bool:
@@ -194,7 +106,7 @@ def edge_reaches(delta: parameters.Number, *, support: int, gamma: parameters.Nu
     """
     half_width, rate = parameters.support(support), parameters.gamma(gamma)
     bound = parameters.delta(delta)
-    return _below(bound, lambda: _exp(-(half_width**2) * _interval(rate)) / _moment(0, half_width, rate))
+    return below(bound, lambda: exp(-(half_width**2) * interval(rate)) / _moment(0, half_width, rate))
 
 
 def variance(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
@@ -204,7 +116,7 @@ def variance(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
     '3.99999910352'
     """
     half_width, rate = _read(support, gamma)
-    return _to(digits, lambda: _moment(2, half_width, rate) / _moment(0, half_width, rate))
+    return to_digits(digits, lambda: _moment(2, half_width, rate) / _moment(0, half_width, rate))
 
 
 def entropy(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
@@ -217,9 +129,9 @@ def entropy(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
 
     def compute() -> Any:
         total = _moment(0, half_width, rate)
-        return _log(total) + _interval(rate) * _moment(2, half_width, rate) / total
+        return log(total) + interval(rate) * _moment(2, half_width, rate) / total
 
-    return _to(digits, compute)
+    return to_digits(digits, compute)
 
 
 def polynomial(
@@ -235,10 +147,10 @@ def polynomial(
     at = parameters.number(x, "x", high=10**6, includes="low high")
 
     def compute() -> Any:
-        terms = (_interval(2 * (z * z - target)) * _interval(at) ** (z * z) for z in range(1, half_width + 1))
-        return sum(terms, -_interval(target))
+        terms = (interval(2 * (z * z - target)) * interval(at) ** (z * z) for z in range(1, half_width + 1))
+        return sum(terms, -interval(target))
 
-    return _to(digits, compute)
+    return to_digits(digits, compute)
 
 
 def gamma(*, support: int, variance: parameters.Number, digits: int = DIGITS) -> Enclosure:
@@ -252,16 +164,16 @@ def gamma(*, support: int, variance: parameters.Number, digits: int = DIGITS) ->
     half_width = parameters.support(support)
     guess = Fraction(noise.gamma(support=half_width, variance=variance))
     target = parameters.number(variance, "variance")
-    count = parameters.integer(digits, "digits", low=1, high=_MAX_DIGITS)
+    count = parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
     found = Enclosure(guess * (1 - Fraction(1, 10**9)), guess * (1 + Fraction(1, 10**9)))
-    _iv.prec = 4 * count + 2 * half_width.bit_length() + 256
+    iv.prec = 4 * count + 2 * half_width.bit_length() + 256
     while (found.upper - found.lower) * 10**count > found.lower:
-        middle = Fraction(round((found.lower + found.upper) * 2**_iv.prec), 2 ** (_iv.prec + 1))
+        middle = Fraction(round((found.lower + found.upper) * 2**iv.prec), 2 ** (iv.prec + 1))
         total = _moment(0, half_width, found)
         second, fourth = _moment(2, half_width, found) / total, _moment(4, half_width, found) / total
         at_middle = _moment(2, half_width, middle) / _moment(0, half_width, middle)
-        step = (at_middle - _interval(target)) / (fourth - second**2)
-        narrower = _enclosure(_interval(middle) + step)
+        step = (at_middle - interval(target)) / (fourth - second**2)
+        narrower = enclosure(interval(middle) + step)
         if not found.lower < narrower.lower <= narrower.upper < found.upper:
             raise ArithmeticError(f"no proof of gamma near {float(guess)} to {count} digits")
         found = narrower
@@ -284,12 +196,12 @@ def delta(epsilon: parameters.Number, *, support: int, gamma: Rate, digits: int 
     last = max(-half_width, math.ceil(Fraction(1, 2) - level / (2 * steepest)) - 1)
 
     def compute() -> Any:
-        slope, growth = _interval(rate), _exp(_interval(level))
-        masses = [_exp(-z * z * slope) for z in range(-half_width, last + 1)]
-        gains = (_positive_part(p - growth * q) for q, p in pairwise(masses))
+        slope, growth = interval(rate), exp(interval(level))
+        masses = [exp(-z * z * slope) for z in range(-half_width, last + 1)]
+        gains = (positive_part(p - growth * q) for q, p in pairwise(masses))
         return sum(gains, masses[0]) / _moment(0, half_width, rate)
 
-    return _to(digits, compute)
+    return to_digits(digits, compute)
 
 
 def epsilon(delta: parameters.Number, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
@@ -310,16 +222,16 @@ def epsilon(delta: parameters.Number, *, support: int, gamma: Rate, digits: int 
     start = math.floor(Fraction(1, 2) - Fraction(guess) / (2 * middle))
 
     def solve(z: int) -> Any:
-        slope = _interval(rate)
-        below = sum((_exp(-y * y * slope) for y in range(-half_width, z)), _iv.mpf(0))
-        reach = below + _exp(-z * z * slope)
-        growth = (reach - _interval(target) * _moment(0, half_width, rate)) / below
-        return _log(growth) if growth.a > 0 else _iv.mpf([-1, 1])  # too coarse to tell
+        slope = interval(rate)
+        below = sum((exp(-y * y * slope) for y in range(-half_width, z)), iv.mpf(0))
+        reach = below + exp(-z * z * slope)
+        growth = (reach - interval(target) * _moment(0, half_width, rate)) / below
+        return log(growth) if growth.a > 0 else iv.mpf([-1, 1])  # too coarse to tell
 
     ends = (rate.lower, rate.upper) if isinstance(rate, Enclosure) else (rate, rate)
     for z in (start, start - 1, start + 1):
         if -half_width < z <= 0:
-            found = _to(digits, partial(solve, z))
+            found = to_digits(digits, partial(solve, z))
             if max(ends) * (-1 - 2 * z) <= found.lower and found.upper <= min(ends) * (1 - 2 * z):
                 return found
     raise ArithmeticError(f"no proof of epsilon near {guess} to {digits} digits")
@@ -342,12 +254,12 @@ def _one_way(p: Sequence[Fraction], q: Sequence[Fraction], epsilon: Fraction, di
     exceeding = [
         (a, b)
         for a, b in zip(p, q, strict=True)
-        if a > 0 and (b == 0 or (a > b if epsilon == 0 else _below(a / b, lambda: _exp(_interval(epsilon)))))
+        if a > 0 and (b == 0 or (a > b if epsilon == 0 else below(a / b, lambda: exp(interval(epsilon)))))
     ]
     if not exceeding:
         return Enclosure(Fraction(0), Fraction(0))
     ours, theirs = (sum(side, Fraction(0)) for side in zip(*exceeding, strict=True))
-    return _to(digits, lambda: _interval(ours) - _exp(_interval(epsilon)) * _interval(theirs))
+    return to_digits(digits, lambda: interval(ours) - exp(interval(epsilon)) * interval(theirs))
 
 
 # --- Section V: its lookup table --------------------------------------------------------------
@@ -366,7 +278,7 @@ def cuts(*, support: int, gamma: parameters.Number, keysize: int) -> tuple[int, 
     size = parameters.keysize(keysize)
     bits = 128
     while True:
-        _iv.prec = bits
+        iv.prec = bits
         low, high, _ = _weights(half_width, rate)
         lower = _ceilings(size, low, sum(high) * 2 - high[0])
         if lower == _ceilings(size, high, sum(low) * 2 - low[0]):
@@ -390,4 +302,4 @@ def logarithm(ratio: Fraction, *, digits: int = DIGITS) -> Enclosure:
     '0.498037038323823'
     """
     exact = parameters.number(ratio, "ratio")
-    return _to(digits, lambda: _log(_interval(exact)))
+    return to_digits(digits, lambda: log(interval(exact)))

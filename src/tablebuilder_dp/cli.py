@@ -119,7 +119,6 @@ def _privacy(options: argparse.Namespace) -> Answer:
     else:
         rate = options.gamma
     deltas = privacy.delta(options.epsilon, support=support, gamma=rate)
-    edge = privacy.plateau(support=support, gamma=rate)
     answer: dict[str, Any] = {
         "support": support,
         "gamma": float(parameters.gamma(rate)),
@@ -132,12 +131,21 @@ def _privacy(options: argparse.Namespace) -> Answer:
     text = [
         f"Noise on [-{support}, {support}]",
         *_lines({name: answer[name] for name in ("gamma", "variance")}),
-        f"  delta stays at {_digits(edge.height)} from epsilon {float(edge.onset):.6g} on",
+        _plateau_line(support, rate),
         "",
         "  epsilon   delta",
         *(f"  {row['epsilon']:<9g} {_digits(row['delta'])}" for row in answer["profile"]),
     ]
     return answer, "\n".join(text)
+
+
+def _plateau_line(support: int, gamma: parameters.Number) -> str:
+    onset = float(parameters.gamma(gamma) * (2 * support - 1))
+    decades = float(noise.log_pmf(support=support, gamma=gamma)[0]) / math.log(10)
+    if decades < -300:
+        return f"  delta falls until epsilon {onset:.6g}, to about 1e{decades:.0f}"
+    height = privacy.plateau(support=support, gamma=gamma).height
+    return f"  delta falls until epsilon {onset:.6g} and stays at {_digits(height)} from there"
 
 
 def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.LookupTable]:

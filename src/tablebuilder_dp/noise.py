@@ -192,7 +192,8 @@ def _proper_variance(support: int, variance: parameters.Number) -> Fraction:
     if target == bound:
         reason = f"{allowed}; D(D+1)/3 itself is the variance of the uniform pmf (gamma = 0)"
         raise parameters.wrong_value("variance", reason, variance)
-    if not parameters.VARIANCE_MIN <= target < bound:
-        reason = allowed if target > bound else f"{allowed}, and at least 1e-299"
+    margin = parameters.VARIANCE_MARGIN
+    if not margin <= target <= bound - margin:
+        reason = allowed if target > bound else f"{allowed}, and at least {float(margin)} from both ends"
         raise parameters.wrong_value("variance", reason, variance)
     return target

@@ -24,7 +24,8 @@ SUPPORT_MAX = 10**6
 KEYSIZE_MAX = 2**64
 EPSILON_MAX = 500
 GAMMA_MAX = 690  # beyond it P(Z != 0) is below 1e-299 and float64 has no room for the tails
-VARIANCE_MIN = Fraction(1, 10**299)
+VARIANCE_MARGIN = Fraction(1, 10**270)  # so far V stays from its ends, 0 and D(D+1)/3
+TINY = Fraction(1, 10**300)  # positive numbers below it are refused: float64 would lose their digits
 EXPONENT_MAX = 5000  # 10**EXPONENT_MAX is still quick to write out as an integer
 
 _NUMBERS = (int, float, Decimal, str, np.integer, np.floating)
@@ -70,7 +71,9 @@ def number(
     ValueError: epsilon must be a number in (0, 500], got -1
     """
     exact = _rational(value, name)
-    if exact is not None:
+    if exact is not None and 0 < exact < TINY:
+        allowed = f"at least {float(TINY)}"
+    elif exact is not None:
         above = exact >= low if "low" in includes else exact > low
         below = high is None or (exact <= high if "high" in includes else exact < high)
         if above and below:
