@@ -5,7 +5,7 @@ PYTHON ?= .venv/bin/python
 BASE ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-export PYTHONPATH := src
+export PYTHONPATH := $(CURDIR)/src
 export OPENBLAS_NUM_THREADS := 1
 
 ifeq ($(PYTHON),.venv/bin/python)
@@ -21,14 +21,15 @@ help: ## list the targets
 
 setup: $(ENVIRONMENT) ## build .venv from requirements.lock (BASE=python3.12 chooses the Python)
 
-reproduce: $(ENVIRONMENT) ## the main job: compute the paper's results again
-	@$(PYTHON) -m compendium
+reproduce: $(ENVIRONMENT) ## the main job: run the notebooks (NOTEBOOKS="04 05" FORCE=1 SET="epsilon=1")
+	@$(PYTHON) -m compendium $(NOTEBOOKS) $(if $(FORCE),--force) $(if $(ACCEPT),--accept) $(if $(SET),--set $(SET))
 
 test: $(ENVIRONMENT) ## style, types, tests and doctests
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest --no-cov -p nbval_guards --nbval --nbval-current-env --dist=loadscope notebooks
 
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
 	$(PYTHON) -m jupyterlab --notebook-dir=notebooks

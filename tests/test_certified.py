@@ -128,24 +128,81 @@ def test_epsilon_outside_the_range_of_delta_is_refused(delta: str) -> None:
         certified.epsilon(delta, support=11, gamma="0.125")
 
 
-@pytest.mark.parametrize(
-    ("guess", "message"), [(0.05, "no proof of epsilon near 0.05"), (1.1, "no decision")]
-)
-def test_epsilon_refuses_a_guess_that_it_cannot_prove(
-    monkeypatch: pytest.MonkeyPatch, guess: float, message: str
-) -> None:
-    monkeypatch.setattr(privacy, "epsilon", lambda *_, **__: guess)
-    with pytest.raises(ArithmeticError, match=message):
-        certified.epsilon("0.05", support=11, gamma="0.125")
-
-
-@pytest.mark.parametrize("guess", [0.37, 0.62])
-def test_epsilon_corrects_a_guess_on_the_wrong_side_of_a_kink(
-    monkeypatch: pytest.MonkeyPatch, guess: float
-) -> None:
+@pytest.mark.parametrize("guess", [0.05, 0.37, 0.62, 1.9, 400.0])
+def test_epsilon_needs_no_good_guess(monkeypatch: pytest.MonkeyPatch, guess: float) -> None:
     expected = certified.epsilon("0.05", support=11, gamma="0.125")
     monkeypatch.setattr(privacy, "epsilon", lambda *_, **__: guess)
     assert certified.epsilon("0.05", support=11, gamma="0.125") == expected
+
+
+@pytest.mark.parametrize(
+    ("delta", "support", "gamma"),
+    [
+        (1.9215543644909432e-194, 11, Fraction(600, 121)),
+        (3.134074307915898e-37, 1, Fraction(44169, 500)),
+        (Fraction(1, 10**4), 1, Fraction(1, 2)),
+    ],
+)
+def test_epsilon_at_the_edge_of_a_kink_or_of_the_range(delta: float, support: int, gamma: Fraction) -> None:
+    edge = certified.pmf(support, support=support, gamma=gamma)
+    if edge.upper < Fraction(delta):
+        found = certified.epsilon(Fraction(delta), support=support, gamma=gamma)
+        assert certified.delta(found.upper, support=support, gamma=gamma, digits=60).upper <= Fraction(delta)
+    else:
+        with pytest.raises(ValueError, match="delta must be between the plateau"):
+            certified.epsilon(Fraction(delta), support=support, gamma=gamma)
+
+
+@pytest.mark.parametrize("variance", ["1e-100", "1e-200", "1e-270", "43." + "9" * 100, "43." + "9" * 269])
+def test_gamma_is_proved_in_its_whole_range(variance: str) -> None:
+    found = certified.gamma(support=11, variance=variance, digits=10)
+    assert certified.variance(support=11, gamma=found.lower, digits=400).lower > Fraction(variance)
+    assert certified.variance(support=11, gamma=found.upper, digits=400).upper < Fraction(variance)
+
+
+def test_delta_of_an_enclosure_that_straddles_a_kink_holds_both_ends() -> None:
+    # ε = 3γ is a kink; the enclosure of γ reaches to both sides of it.
+    wide = Enclosure(Fraction("0.0999999"), Fraction("0.1000001"))
+    found = certified.delta("0.3", support=3, gamma=wide, digits=3)
+    for gamma in (wide.lower, Fraction(1, 10), wide.upper):
+        inner = certified.delta("0.3", support=3, gamma=gamma)
+        assert found.lower <= inner.lower
+        assert inner.upper <= found.upper
+
+
+def test_cut_bounds_hold_the_cuts_at_any_precision() -> None:
+    truth = list(certified.cuts(support=5, gamma="0.1", keysize=10**6)[:-1])
+    for bits in (8, 12, 20, 40):
+        intervals.iv.prec = bits
+        lower, upper = certified.cut_bounds(5, Fraction(1, 10), 10**6)
+        assert all(low <= cut <= high for low, cut, high in zip(lower, truth, upper, strict=True))
+        assert bits > 20 or lower != upper
+
+
+@pytest.mark.parametrize(("support", "gamma"), [(1000, 1), (100, 690), (10_000, 1)])
+def test_cuts_of_a_steep_noise_are_decided_at_once(support: int, gamma: int) -> None:
+    for keysize in (2, 2**64):
+        found = certified.cuts(support=support, gamma=gamma, keysize=keysize)
+        assert (found[0], found[-1]) == (1, keysize)
+
+
+def test_log_is_wider_than_mpmaths_own() -> None:
+    intervals.iv.prec = 53
+    ours, theirs = (
+        intervals.enclosure(intervals.log(intervals.iv.mpf(3))),
+        intervals.enclosure(intervals.iv.log(3)),
+    )
+    assert ours.lower < theirs.lower <= theirs.upper < ours.upper
+
+
+@pytest.mark.parametrize(
+    "p", [[0.5, 0.5], [Fraction(1, 2)], "ab", None, [Fraction(3, 2), Fraction(-1, 2)], [1, 0, 0]]
+)
+def test_hockey_stick_refuses_what_is_not_an_exact_pmf(p: Any) -> None:
+    with pytest.raises(
+        (ValueError, TypeError), match="^(p must be a sequence of exact|q must be as long as p)"
+    ):
+        certified.hockey_stick(p, [Fraction(1, 2), Fraction(1, 2)], 1)
 
 
 def test_edge_reaches_decides_hair_thin_margins() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 from typing import Any
@@ -78,6 +79,24 @@ def test_an_infinite_epsilon_is_the_string_inf(capsys: pytest.CaptureFixture[str
         "inf",
         False,
     )
+
+
+def test_sample_of_64_bit_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    keys = ["0", "18446744073709551615"]
+    found = answer(capsys, "sample", "--epsilon", "0.5", "--support", "25", "--keysize", "2^64", *keys)
+    assert found == {"samples": [-25, 25]}
+
+
+def test_a_table_whose_design_delta_underflows(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = text(capsys, "table", "--epsilon", "10", "--support", "200", "--keysize", "2^32")
+    assert "delta              below 1e-300           2.3283064365387e-10" in shown
+
+
+def test_output_in_a_poor_encoding() -> None:
+    done = run(
+        "design", "--epsilon", "0.1", "--delta", "1e-6", env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_sample_as_json(capsys: pytest.CaptureFixture[str]) -> None:

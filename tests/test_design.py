@@ -107,6 +107,21 @@ def test_best_delta_on_grid_is_the_least_of_proposition_2() -> None:
         assert found.gamma == float(grid[int(np.argmin(deltas))])
 
 
+def test_best_delta_on_grid_refuses_an_underflow_and_serves_a_wide_support() -> None:
+    with pytest.raises(ValueError, match="gammas must be such that delta stays above 1e-300"):
+        design.best_delta_on_grid(40, support=100)
+    found = design.best_delta_on_grid("0.01", support=2000, gammas=("1e-6", "2.5e-6", "1e-5"))
+    assert found.delta == pytest.approx(privacy.delta("0.01", support=2000, gamma=str(found.gamma)), rel=1e-9)
+
+
+def test_a_design_whose_delta_underflows_is_still_a_design() -> None:
+    made = design.guide(500, "1e-290")
+    assert made.support == 3
+    assert made.variance > 0
+    with pytest.raises(ValueError, match="delta is below 1e-300"):
+        _ = made.delta
+
+
 def test_papers_grid_is_never_worse_than_its_own_formula_by_more_than_the_grid() -> None:
     assert len(design.PAPER_GRID) == 3000
     assert (design.PAPER_GRID[0], design.PAPER_GRID[-1]) == (Fraction(1, 10000), Fraction(3, 10))

@@ -43,14 +43,14 @@ NOT_INTEGERS: list[Any] = [
 
 NUMBER = NOT_NUMBERS + NOT_POSITIVE
 BAD: dict[str, list[Any]] = {
-    "epsilon": [*NUMBER, 500.1, 10**30],
+    "epsilon": [*NUMBER, 500.1, 10**30, 10**5000, "1e-299"],
     "gamma": [*NUMBER, 691, 10**30],
     "variance": [*NUMBER, 10**30],
     "delta": [*NUMBER, 1, 1.5],
     "slack": [*NOT_NUMBERS, -0.1, 1.1],
     "x": [*NOT_NUMBERS, -1, 10**7],
     "ratio": NUMBER,
-    "support": [*NOT_INTEGERS, 0, -3, 10**6 + 1, 10**30],
+    "support": [*NOT_INTEGERS, 0, -3, 10**6 + 1, 10**30, 10**5000],
     "keysize": [*NOT_INTEGERS, 0, 1, -2, 2**64 + 1],
     "records": [*NOT_INTEGERS, 0, -1, 10**10],
     "seed": [1.5, "1", -1, True, 2**129, []],
@@ -137,6 +137,12 @@ def test_every_argument_refuses_every_bad_value(
             "epsilon must be a number (int, float, Fraction, Decimal or decimal string), "
             "got <class 'object'> (type)",
         ),
+        (
+            np.ma.array([1.0, math.nan], mask=[False, True]),
+            "epsilon must be a number (int, float, Fraction, Decimal or decimal string), "
+            "got masked (MaskedConstant)",
+        ),
+        ([1.0, 1e-305], "epsilon must be at least 1e-300, got 1e-305"),
         ("abc", "epsilon must be a number in (0, 500], got 'abc'"),
     ],
 )

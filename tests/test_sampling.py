@@ -132,6 +132,59 @@ def test_many_keys_in_every_shape_and_type() -> None:
     np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.parametrize("support", [126, 127, 128, 32766, 32767, 32768])
+def test_supports_at_the_limits_of_small_integers(support: int) -> None:
+    table = sampling.lookup_table(support=support, gamma=Fraction(5, support**2), keysize=2**32)
+    keys = np.random.default_rng(3).integers(0, 2**32, 200_000, dtype=np.uint32)
+    expected = np.searchsorted(np.array(table.cuts[:-1]), keys, side="right") - support
+    np.testing.assert_array_equal(sampling.sample(table, keys), expected)
+
+
+def test_keys_of_64_bits_as_python_integers() -> None:
+    table = sampling.lookup_table(support=10, gamma=1, keysize=2**64)
+    assert sampling.sample(table, [0, 2**63, 2**64 - 1]).tolist() == [-10, 0, 6]
+    assert sampling.sample(table, 2**64 - 1) == sampling.sample(table, np.uint64(2**64 - 1)) == 6
+    assert max(table.lost) == 10
+    with pytest.raises(
+        ValueError, match="keys must be integers from 0 to 18446744073709551615, got 18446744073709551616"
+    ):
+        sampling.sample(table, [0, 2**64])
+
+
+def test_the_largest_value_of_a_type_is_checked_against_keysize() -> None:
+    table = LookupTable(keysize=255, cuts=(100, 200, 255))
+    with pytest.raises(ValueError, match="keys must be integers from 0 to 254, got 255"):
+        sampling.sample(table, np.array([255], dtype=np.uint8))
+
+
+def test_out_that_shares_memory_with_the_keys_or_is_read_only_is_refused() -> None:
+    table = example_1(2**32)
+    buffer = np.arange(10)
+    frozen = np.empty(9, dtype=np.int64)
+    frozen.flags.writeable = False
+    for out in (buffer[1:], frozen):
+        with pytest.raises(ValueError, match="^out must be a writeable"):
+            sampling.sample(table, buffer[:-1], out=out)
+
+
+def test_table_of_numpy_integers_is_a_table_of_integers() -> None:
+    table = LookupTable(keysize=np.int32(2**30), cuts=(np.int64(2**28), 2**29, 2**30))  # type: ignore[arg-type]
+    assert type(table.keysize) is int
+    assert sampling.after_sampling(table).delta == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("table", [None, (1, 2, 3), "table"])
+def test_what_is_not_a_table_is_refused(table: Any) -> None:
+    with pytest.raises(TypeError, match="^table must be a LookupTable, got "):
+        sampling.sample(table, 1)
+
+
+def test_epsilon_after_sampling_keeps_its_digits_near_zero() -> None:
+    table = LookupTable(keysize=3 * 2**40 + 1, cuts=(2**40, 2**41 + 1, 3 * 2**40 + 1))
+    truth = certified.logarithm(Fraction(2**40 + 1, 2**40))
+    assert sampling.after_sampling(table).epsilon_one_sided == pytest.approx(float(truth), rel=1e-15)
+
+
 def test_sampling_a_wide_table_searches_where_buckets_hold_many_cuts() -> None:
     table = sampling.lookup_table(support=3000, gamma="1e-6", keysize=2**20)
     keys = np.arange(2**20, dtype=np.uint32)
@@ -143,7 +196,7 @@ def test_sampling_a_wide_table_searches_where_buckets_hold_many_cuts() -> None:
     "keys",
     [
         *[-1, 2**32, [0, 2**32], np.array([-5]), np.array([2**40], dtype=np.uint64), 2**70],
-        *[1.0, "5", True, None, 1j, [], [1.5], [True], ["a"], [None], np.array([1.0])],
+        *[1.0, "5", True, None, 1j, [], [1.5], [True], ["a"], [None], [[1], [2, 3]], np.array([1.0])],
     ],
 )
 def test_keys_that_are_no_keys_are_refused(keys: Any) -> None:
@@ -162,16 +215,18 @@ def test_keys_that_are_no_keys_are_refused(keys: Any) -> None:
     ],
 )
 def test_out_that_cannot_take_the_result_is_refused(out: Any) -> None:
-    with pytest.raises((ValueError, TypeError), match=r"^out must be a C-contiguous array of shape \(2,\)"):
+    with pytest.raises(
+        (ValueError, TypeError), match=r"^out must be a writeable C-contiguous array of shape \(2,\)"
+    ):
         sampling.sample(example_1(2**32), [1, 2], out=out)
     wide = sampling.lookup_table(support=128, gamma="0.01", keysize=2**32)
     with pytest.raises(ValueError, match="holds 128"):
         sampling.sample(wide, [1, 2], out=np.empty(2, dtype=np.int8))
 
 
-@pytest.mark.parametrize("cuts", [(1, 2, 5), (3, 2, 4), (1, 4), (4,), (1, 1, 2, 4), (-1, 2, 4)])
+@pytest.mark.parametrize("cuts", [5, (1, 2, 5), (3, 2, 4), (1, 4), (4,), (1, 1, 2, 4), (-1, 2, 4)])
 def test_cuts_that_make_no_table_are_refused(cuts: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="^cuts must be"):
+    with pytest.raises((ValueError, TypeError), match="^cuts must be"):
         LookupTable(keysize=4, cuts=cuts)
 
 

@@ -1,5 +1,6 @@
 """``python -m compendium``: the main job of ``make reproduce``."""
 
-from compendium.example_1 import report
+from compendium.reproduce import main
 
-print(report())
+if __name__ == "__main__":  # spawned processes import this module again
+    raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""What the paper prints (``paper/claims.toml``), and when an enclosure rounds to it."""
+"""What the paper prints (``paper/claims.toml``), and whether a computed value is what it prints."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 
+from compendium.files import ROOT
 from tablebuilder_dp.intervals import Enclosure
 
-PAPER = Path(__file__).resolve().parents[2] / "paper"
+Value = Enclosure | Fraction | int | str
+"""What a claim is compared with: an enclosed or exact number, or a word such as "yes"."""
 
 
 @dataclass(frozen=True)
@@ -23,28 +25,38 @@ class Claim:
     printed: str
 
 
-def load(path: Path = PAPER / "claims.toml") -> dict[str, Claim]:
+def load(path: Path = ROOT / "paper" / "claims.toml") -> dict[str, Claim]:
     """All claims by their id, in the file's order."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
     return {entry["id"]: Claim(**entry) for entry in entries}
 
 
-def rounds_to(value: Enclosure, printed: str) -> bool:
-    """Whether the enclosed value, rounded to the printed decimal places, is what was printed.
+def rounds_to(value: Value, printed: str) -> bool:
+    """Whether a value, rounded to the printed decimal places, is what was printed.
 
     >>> rounds_to(Enclosure(Fraction("0.12344"), Fraction("0.12346")), "0.123")
     True
+    >>> rounds_to("no", "yes")
+    False
     """
-    return {_rounded(end, printed) for end in (value.lower, value.upper)} == {Decimal(printed)}
+    if isinstance(value, str):
+        return value == printed
+    return {_rounded(end, printed) for end in _ends(value)} == {Decimal(printed)}
 
 
-def shown(value: Enclosure, printed: str) -> str:
-    """The enclosed value in the notation and to the decimal places of the printed one."""
-    rounded = _rounded((value.lower + value.upper) / 2, printed)
+def shown(value: Value, printed: str) -> str:
+    """A value in the notation and to the decimal places of the printed one."""
+    if isinstance(value, str):
+        return value
+    rounded = _rounded(sum(_ends(value), Fraction(0)) / 2, printed)
     return f"{rounded:e}" if "e" in printed else f"{rounded:f}"
 
 
+def _ends(value: Enclosure | Fraction | int) -> tuple[Fraction, Fraction]:
+    return (value.lower, value.upper) if isinstance(value, Enclosure) else (Fraction(value), Fraction(value))
+
+
 def _rounded(value: Fraction, printed: str) -> Decimal:
+    place = Decimal((0, (1,), int(Decimal(printed).as_tuple().exponent)))
     with localcontext(prec=100):
-        decimal = Decimal(value.numerator) / value.denominator
-        return decimal.quantize(Decimal((0, (1,), int(Decimal(printed).as_tuple().exponent))), ROUND_HALF_UP)
+        return (Decimal(value.numerator) / value.denominator).quantize(place, ROUND_HALF_UP)

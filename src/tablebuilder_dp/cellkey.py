@@ -49,7 +49,7 @@ def record_keys(records: int, *, seed: int | None = None) -> NDArray[np.uint32]:
     >>> record_keys(2, seed=1).shape
     (2, 4)
     """
-    count = parameters.integer(records, "records", low=1, high=10**9)
+    count = parameters.integer(records, "records", low=1, high=10**8)
     if seed is not None:
         start = parameters.integer(seed, "seed", low=0, high=2**128)
         return np.random.default_rng(start).integers(1, 2**BITS, size=(count, 4), dtype=np.uint32)
@@ -119,14 +119,14 @@ def cell_keys(
 ) -> Keys:
     """The key of each cell 0, 1, …, where ``cells`` gives the cell of each record.
 
-    An empty cell has key 0.
+    An empty cell has key 0, so a lookup table always gives it −D: publish it by a rule of its own.
 
     >>> keys = [[1, 2, 4, 8], [3, 3, 3, 3]]
     >>> cell_keys(keys, [0, 0]), cell_keys(keys, [1, 0])
     (array([13], dtype=uint64), array([ 0, 15], dtype=uint64))
     """
     parts = components(record_keys, reading=reading, modulus=modulus)
-    labels = _whole(cells, "cells", low=0, high=10**8)
+    labels = _whole(cells, "cells", low=0, high=10**7)
     if labels.shape != parts.shape[:1]:
         raise parameters.wrong_value("cells", f"one label a record ({len(parts)})", labels.shape)
     reduce = _chosen(REDUCTIONS, "reduction", reduction)
@@ -185,6 +185,8 @@ def distance_from_uniform(
 
 def distance_bound(*, keysize: int = 2**BITS, modulus: int = BIG_N, reduction: str = "low") -> Fraction:
     """An upper bound on the distance from uniform that holds for every cell with a record in it.
+
+    It is for four independent keys a record; the other readings have no such bound.
 
     A component's distance t from uniform is at most that of one record key modulo bigN, which more
     records only lower, plus that of the reduction. XORing four independent components multiplies
@@ -252,10 +254,7 @@ def _chosen(choices: Choices, name: str, value: Any) -> Callable[[Keys, int], Ke
 
 def _whole(values: ArrayLike, name: str, *, low: int, high: int) -> Keys:
     """A non-empty array of integers in [low, high]."""
-    array = np.asarray(values)
-    allowed = f"a non-empty array of integers from {low} to {high}"
-    if array.dtype.kind not in "iu":
-        raise parameters.wrong_type(name, allowed, values)
-    if not array.size or int(array.min()) < low or int(array.max()) > high:
-        raise parameters.wrong_value(name, allowed, values)
+    array = parameters.integers(values, name, low=low, high=high)
+    if not array.size:
+        raise parameters.wrong_value(name, "a non-empty array", values)
     return array.astype(np.uint64)

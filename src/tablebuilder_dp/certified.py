@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -17,6 +18,7 @@ from typing import Any
 
 from tablebuilder_dp import noise, parameters, privacy
 from tablebuilder_dp.intervals import (
+    MAX_BITS,
     MAX_DIGITS,
     Enclosure,
     below,
@@ -165,17 +167,28 @@ def gamma(*, support: int, variance: parameters.Number, digits: int = DIGITS) ->
     guess = Fraction(noise.gamma(support=half_width, variance=variance))
     target = parameters.number(variance, "variance")
     count = parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
+    iv.prec = 4 * count + 2 * half_width.bit_length() + 128
+    while iv.prec < MAX_BITS:
+        iv.prec *= 2
+        with suppress(OverflowError):  # too few bits to keep the slope away from zero
+            found = _newton(half_width, target, guess, count)
+            if found is not None:
+                return found
+    raise ArithmeticError(f"no proof of gamma near {float(guess)} to {count} digits")
+
+
+def _newton(support: int, variance: Fraction, guess: Fraction, digits: int) -> Enclosure | None:
+    """Interval Newton steps around a guess, at the working precision; None if one proves nothing."""
     found = Enclosure(guess * (1 - Fraction(1, 10**9)), guess * (1 + Fraction(1, 10**9)))
-    iv.prec = 4 * count + 2 * half_width.bit_length() + 256
-    while (found.upper - found.lower) * 10**count > found.lower:
-        middle = Fraction(round((found.lower + found.upper) * 2**iv.prec), 2 ** (iv.prec + 1))
-        total = _moment(0, half_width, found)
-        second, fourth = _moment(2, half_width, found) / total, _moment(4, half_width, found) / total
-        at_middle = _moment(2, half_width, middle) / _moment(0, half_width, middle)
-        step = (at_middle - interval(target)) / (fourth - second**2)
+    while (found.upper - found.lower) * 10**digits > found.lower:
+        middle = (found.lower + found.upper) / 2
+        total = _moment(0, support, found)
+        second, fourth = _moment(2, support, found) / total, _moment(4, support, found) / total
+        at_middle = _moment(2, support, middle) / _moment(0, support, middle)
+        step = (at_middle - interval(variance)) / (fourth - second**2)
         narrower = enclosure(interval(middle) + step)
         if not found.lower < narrower.lower <= narrower.upper < found.upper:
-            raise ArithmeticError(f"no proof of gamma near {float(guess)} to {count} digits")
+            return None
         found = narrower
     return found
 
@@ -215,26 +228,33 @@ def epsilon(delta: parameters.Number, *, support: int, gamma: Rate, digits: int 
     half_width, rate = _read(support, gamma)
     target = parameters.delta(delta)
     middle = Fraction(float(rate)) if isinstance(rate, Enclosure) else rate
-    guess = privacy.epsilon(target, support=half_width, gamma=middle)
-    if not 0 < guess < math.inf:
-        allowed = "between the plateau p(-D) and the total variation distance"
-        raise parameters.wrong_value("delta", allowed, delta)
-    start = math.floor(Fraction(1, 2) - Fraction(guess) / (2 * middle))
+    guess = min(privacy.epsilon(target, support=half_width, gamma=middle), parameters.EPSILON_MAX)
+
+    def reach(z: int) -> tuple[Any, Any]:
+        """P(Z < z) and P(Z ≤ z), times Σ w."""
+        slope = interval(rate)
+        less = sum((exp(-y * y * slope) for y in range(-half_width, z)), iv.mpf(0))
+        return less, less + exp(-z * z * slope)
+
+    def kink(z: int) -> Any:
+        """K(z) = δ(γ(1 − 2z)), which rises with z."""
+        less, up_to = reach(z)
+        return (up_to - exp((1 - 2 * z) * interval(rate)) * less) / _moment(0, half_width, rate)
 
     def solve(z: int) -> Any:
-        slope = interval(rate)
-        below = sum((exp(-y * y * slope) for y in range(-half_width, z)), iv.mpf(0))
-        reach = below + exp(-z * z * slope)
-        growth = (reach - interval(target) * _moment(0, half_width, rate)) / below
-        return log(growth) if growth.a > 0 else iv.mpf([-1, 1])  # too coarse to tell
+        less, up_to = reach(z)
+        return log((up_to - interval(target) * _moment(0, half_width, rate)) / less)
 
-    ends = (rate.lower, rate.upper) if isinstance(rate, Enclosure) else (rate, rate)
-    for z in (start, start - 1, start + 1):
-        if -half_width < z <= 0:
-            found = to_digits(digits, partial(solve, z))
-            if max(ends) * (-1 - 2 * z) <= found.lower and found.upper <= min(ends) * (1 - 2 * z):
-                return found
-    raise ArithmeticError(f"no proof of epsilon near {guess} to {digits} digits")
+    # Float64 proposes z*; comparisons of δ with K on both sides prove it.
+    z = min(max(math.floor(Fraction(1, 2) - Fraction(guess) / (2 * middle)), 1 - half_width), 0)
+    while z < 0 and below(target, partial(kink, z + 1)):
+        z += 1
+    while z > -half_width and not below(target, partial(kink, z)):
+        z -= 1
+    if z == -half_width or (z == 0 and below(target, lambda: 1 / _moment(0, half_width, rate))):
+        allowed = "between the plateau p(-D) and the total variation distance p(0)"
+        raise parameters.wrong_value("delta", allowed, delta)
+    return to_digits(digits, partial(solve, z))
 
 
 def hockey_stick(
@@ -247,7 +267,19 @@ def hockey_stick(
     (Enclosure(lower=Fraction(0, 1), upper=Fraction(0, 1)), Enclosure(lower=Fraction(0, 1), ...
     """
     level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
-    return _one_way(p, q, level, digits), _one_way(q, p, level, digits)
+    first, second = _masses(p, "p"), _masses(q, "q")
+    if len(first) != len(second):
+        raise parameters.wrong_value("q", f"as long as p ({len(first)})", q)
+    return _one_way(first, second, level, digits), _one_way(second, first, level, digits)
+
+
+def _masses(values: Sequence[Fraction], name: str) -> list[Fraction]:
+    allowed = "a sequence of exact probabilities that sum to 1"
+    if not isinstance(values, list | tuple) or not all(isinstance(mass, Fraction | int) for mass in values):
+        raise parameters.wrong_type(name, allowed, values)
+    if sum(values) != 1 or min(values) < 0:
+        raise parameters.wrong_value(name, allowed, values)
+    return [Fraction(mass) for mass in values]
 
 
 def _one_way(p: Sequence[Fraction], q: Sequence[Fraction], epsilon: Fraction, digits: int) -> Enclosure:
@@ -276,22 +308,30 @@ def cuts(*, support: int, gamma: parameters.Number, keysize: int) -> tuple[int, 
     """
     half_width, rate = parameters.support(support), parameters.gamma(gamma)
     size = parameters.keysize(keysize)
-    bits = 128
-    while True:
-        iv.prec = bits
-        low, high, _ = _weights(half_width, rate)
-        lower = _ceilings(size, low, sum(high) * 2 - high[0])
-        if lower == _ceilings(size, high, sum(low) * 2 - low[0]):
+    iv.prec = 64
+    while iv.prec < MAX_BITS:
+        iv.prec *= 2
+        lower, upper = cut_bounds(half_width, rate, size)
+        if lower == upper:
             return (*lower, size)
-        bits *= 2
+    raise ArithmeticError(
+        f"no decision at {MAX_BITS} bits: a cut point of gamma {rate} is too near an integer"
+    )
+
+
+def cut_bounds(support: int, gamma: Fraction, keysize: int) -> tuple[list[int], list[int]]:
+    """The cut points c^Q(−D), …, c^Q(D−1) from below and from above, at the working precision."""
+    low, high, _ = _weights(support, gamma)
+    lower = _ceilings(keysize, low, sum(high) * 2 - high[0])
+    return lower, _ceilings(keysize, high, sum(low) * 2 - low[0])
 
 
 def _ceilings(keysize: int, weights: Sequence[int], total: int) -> list[int]:
-    """⌈KEYSIZE·(w(−D) + … + w(z))/total⌉ for z = −D, …, D − 1."""
+    """⌈KEYSIZE·(w(−D) + … + w(z))/total⌉ for z = −D, …, D − 1; all of them lie in [1, KEYSIZE]."""
     reach, found = 0, []
     for weight in (*weights[:0:-1], *weights[:-1]):
         reach += weight
-        found.append(-(-keysize * reach // total))
+        found.append(min(max(-(-keysize * reach // total), 1), keysize))
     return found
 
 

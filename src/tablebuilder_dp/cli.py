@@ -175,7 +175,7 @@ def _table(options: argparse.Namespace) -> Answer:
         f"  {'':<18} {'design':<22} after sampling",
         f"  {'epsilon':<18} {_digits(float(made.epsilon)):<22} {_digits(after.epsilon_two_sided)}",
         f"  {'  one-sided':<18} {'':<22} {_digits(after.epsilon_one_sided)}",
-        f"  {'delta':<18} {_digits(made.delta):<22} {_digits(answer['delta'])}",
+        f"  {'delta':<18} {_designed_delta(made):<22} {_digits(answer['delta'])}",
         f"  {'bias':<18} {'0':<22} {_digits(answer['bias'])}",
         f"  {'variance':<18} {_digits(made.variance):<22} {_digits(answer['variance'])}",
         f"  {'values lost':<18} {'none':<22} {lost}",
@@ -184,6 +184,13 @@ def _table(options: argparse.Namespace) -> Answer:
         *_shortened([f"  {z:7d}   {cut:20d}   {weight:20d}" for z, cut, weight in rows]),
     ]
     return answer, "\n".join(text)
+
+
+def _designed_delta(made: design.Design) -> str:
+    try:
+        return _digits(made.delta)
+    except ValueError:
+        return f"below {privacy.DELTA_MIN}"
 
 
 def _sample(options: argparse.Namespace) -> Answer:
@@ -221,4 +228,4 @@ def _shortened(rows: list[str], most: int = 60) -> list[str]:
     """Long tables show their two ends; --json has all."""
     if len(rows) <= most:
         return rows
-    return [*rows[:10], f"  … {len(rows) - 20} more (all with --json)", *rows[-10:]]
+    return [*rows[:10], f"  ... {len(rows) - 20} more (all with --json)", *rows[-10:]]

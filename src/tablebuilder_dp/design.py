@@ -12,6 +12,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -37,8 +38,16 @@ class Design:
     support: int
     gamma: Fraction
     iota: Fraction
-    delta: float
-    variance: float
+
+    @cached_property
+    def delta(self) -> float:
+        """δ_D(ε) = p(−D)."""
+        return privacy.plateau(support=self.support, gamma=self.gamma).height
+
+    @cached_property
+    def variance(self) -> float:
+        """V(ε)."""
+        return noise.variance(support=self.support, gamma=self.gamma)
 
     @property
     def pmf(self) -> Array:
@@ -80,15 +89,7 @@ def proposition_3(
     share = parameters.slack(slack)
     iota = -share * 2 * level / (4 * half_width**2 - 1)
     rate = _gamma(level, half_width, share)
-    return Design(
-        epsilon=level,
-        slack=share,
-        support=half_width,
-        gamma=rate,
-        iota=iota,
-        delta=privacy.plateau(support=half_width, gamma=rate).height,
-        variance=noise.variance(support=half_width, gamma=rate),
-    )
+    return Design(epsilon=level, slack=share, support=half_width, gamma=rate, iota=iota)
 
 
 def _gamma(epsilon: Fraction, support: int, slack: Fraction) -> Fraction:
@@ -136,13 +137,19 @@ def best_delta_on_grid(
     level, half_width = float(parameters.epsilon(epsilon)), parameters.support(support)
     rates, _, _ = parameters.many(gammas, "gammas", parameters.gamma, high=parameters.GAMMA_MAX)
     z = np.arange(-half_width, 1, dtype=np.float64)
-    weights = np.exp(-rates[:, None] * z**2)
-    total = 2 * weights[:, :-1].sum(axis=1) + 1
-    # The positive part of p(z) − e^ε·p(z−1) is p(z)·(1 − e^−t) with t = γ(1 − 2z) − ε.
-    t = np.maximum(rates[:, None] * (1 - 2 * z[1:]) - level, 0)
-    deltas = (weights[:, 0] - (weights[:, 1:] * np.expm1(-t)).sum(axis=1)) / total
-    best = int(deltas.argmin())
-    return BestOnGrid(float(rates[best]), float(deltas[best]))
+    deltas = []
+    for part in np.array_split(rates, -(-len(rates) * len(z) // 10**6)):
+        weights = np.exp(-part[:, None] * z**2)
+        total = 2 * weights[:, :-1].sum(axis=1) + 1
+        # The positive part of p(z) − e^ε·p(z−1) is p(z)·(1 − e^−t) with t = γ(1 − 2z) − ε.
+        t = np.maximum(part[:, None] * (1 - 2 * z[1:]) - level, 0)
+        deltas.append((weights[:, 0] - (weights[:, 1:] * np.expm1(-t)).sum(axis=1)) / total)
+    found = np.concatenate(deltas)
+    best = int(found.argmin())
+    if found[best] < privacy.DELTA_MIN:
+        allowed = f"such that delta stays above {privacy.DELTA_MIN}"
+        raise parameters.wrong_value("gammas", allowed, f"delta near 0 at gamma {rates[best]:g}")
+    return BestOnGrid(float(rates[best]), float(found[best]))
 
 
 def guide(

@@ -9,6 +9,7 @@ so these functions are not for use in several threads at once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -20,7 +21,7 @@ from mpmath.libmp import to_rational
 from tablebuilder_dp import parameters
 
 MAX_DIGITS = 1000
-_MAX_BITS = 1 << 14
+MAX_BITS = 1 << 14
 
 iv: Any = MPIntervalContext()
 """mpmath's intervals at the working precision ``iv.prec``, in bits."""
@@ -68,8 +69,8 @@ def enclosure(value: Any) -> Enclosure:
 def _widened(value: Any) -> Any:
     """The interval with sixteen ulps more at each end.
 
-    mpmath rounds exp and log outwards from a value that is already rounded, and so misses the true
-    value by a sliver of an ulp about once in 5000 calls.
+    mpmath rounds outwards from a value that is already rounded, and so its exp misses the true value
+    by a sliver of an ulp about once in 5000 calls; log works in the same way.
     """
     margin = iv.mpf(2) ** (4 - iv.prec)
     return value * iv.mpf([1 - margin.b, 1 + margin.b])
@@ -94,13 +95,14 @@ def positive_part(value: Any) -> Any:
 def until(decided: Callable[[Enclosure], bool], compute: Callable[[], Any]) -> Enclosure:
     """Run ``compute`` at rising precision until its enclosure settles the question."""
     bits = 128
-    while bits <= _MAX_BITS:
+    while bits <= MAX_BITS:
         iv.prec = bits
-        found = enclosure(compute())
-        if decided(found):
-            return found
+        with suppress(OverflowError):  # an interval that reaches to infinity: more bits may help
+            found = enclosure(compute())
+            if decided(found):
+                return found
         bits *= 2
-    raise ArithmeticError(f"no decision at {_MAX_BITS} bits: an equality, or gamma enclosed too widely")
+    raise ArithmeticError(f"no decision at {MAX_BITS} bits: an equality, or gamma enclosed too widely")
 
 
 def to_digits(digits: int, compute: Callable[[], Any]) -> Enclosure:

@@ -43,8 +43,9 @@ def pmf(*, support: int, gamma: parameters.Number) -> Array:
     array([0.274069, 0.451863, 0.274069])
     """
     rate, squares = _read(support, gamma)
-    half = np.exp(-rate * squares) / _total(rate, squares)
-    return np.concatenate([half[::-1], [1 / _total(rate, squares)], half])
+    total = _total(rate, squares)
+    half = np.exp(-rate * squares) / total
+    return np.concatenate([half[::-1], [1 / total], half])
 
 
 def log_pmf(*, support: int, gamma: parameters.Number) -> Array:
@@ -54,8 +55,9 @@ def log_pmf(*, support: int, gamma: parameters.Number) -> Array:
     -20000.24...
     """
     rate, squares = _read(support, gamma)
-    half = -rate * squares - math.log(_total(rate, squares))
-    return np.concatenate([half[::-1], [-math.log(_total(rate, squares))], half])
+    logarithm = math.log1p(2 * float(np.exp(-rate * squares).sum()))
+    half = -rate * squares - logarithm
+    return np.concatenate([half[::-1], [-logarithm], half])
 
 
 def normaliser(*, support: int, gamma: parameters.Number) -> float:
@@ -65,6 +67,16 @@ def normaliser(*, support: int, gamma: parameters.Number) -> float:
     0.45186...
     """
     return 1 / _total(*_read(support, gamma))
+
+
+def tail(*, support: int, gamma: parameters.Number) -> float:
+    """P(Z < 0), half of what C leaves.
+
+    >>> tail(support=1, gamma="0.5")
+    0.27406...
+    """
+    rate, squares = _read(support, gamma)
+    return float(np.exp(-rate * squares).sum()) / _total(rate, squares)
 
 
 def variance(*, support: int, gamma: parameters.Number) -> float:

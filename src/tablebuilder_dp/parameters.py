@@ -23,6 +23,7 @@ Number = int | float | Fraction | Decimal | str
 SUPPORT_MAX = 10**6
 KEYSIZE_MAX = 2**64
 EPSILON_MAX = 500
+EPSILON_MIN = Fraction(1, 10**290)  # so that γ, about ε/(2D), stays above TINY for every support
 GAMMA_MAX = 690  # beyond it P(Z != 0) is below 1e-299 and float64 has no room for the tails
 VARIANCE_MARGIN = Fraction(1, 10**270)  # so far V stays from its ends, 0 and D(D+1)/3
 TINY = Fraction(1, 10**300)  # positive numbers below it are refused: float64 would lose their digits
@@ -31,20 +32,23 @@ EXPONENT_MAX = 5000  # 10**EXPONENT_MAX is still quick to write out as an intege
 _NUMBERS = (int, float, Decimal, str, np.integer, np.floating)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """The offending value, cut to a length that fits a sentence."""
-    text = str(value) if isinstance(value, np.generic) else reprlib.repr(value)
+    try:
+        text = str(value) if isinstance(value, np.generic) else reprlib.repr(value)
+    except ValueError:  # Python refuses to write out integers of thousands of digits
+        text = f"a very long {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 def wrong_value(name: str, allowed: str, value: object) -> ValueError:
     """The error for a value of the right type that is not allowed."""
-    return ValueError(f"{name} must be {allowed}, got {_shown(value)}")
+    return ValueError(f"{name} must be {allowed}, got {shown(value)}")
 
 
 def wrong_type(name: str, allowed: str, value: object) -> TypeError:
     """The error for a value of the wrong type."""
-    return TypeError(f"{name} must be {allowed}, got {_shown(value)} ({type(value).__name__})")
+    return TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
 
 
 def number(
@@ -80,7 +84,7 @@ def number(
             return exact
     left = "[" if "low" in includes else "("
     right = "]" if "high" in includes else ")"
-    end = "∞" if high is None else high
+    end = "inf" if high is None else high
     raise wrong_value(name, allowed or f"a number in {left}{low}, {end}{right}", value)
 
 
@@ -143,7 +147,10 @@ def gamma(value: Any) -> Fraction:
 
 def epsilon(value: Any) -> Fraction:
     """ε, the bound on the logarithm of the privacy loss."""
-    return number(value, "epsilon", high=EPSILON_MAX, includes="high")
+    exact = number(value, "epsilon", high=EPSILON_MAX, includes="high")
+    if exact < EPSILON_MIN:
+        raise wrong_value("epsilon", f"at least {float(EPSILON_MIN)}", value)
+    return exact
 
 
 def delta(value: Any) -> Fraction:
@@ -168,7 +175,8 @@ def many(
     if isinstance(values, np.ndarray) and values.ndim:
         if values.ndim > 1:
             raise wrong_value(name, f"one-dimensional, not of shape {values.shape}", values)
-        floats = values if values.dtype == np.float64 else None
+        if type(values) is np.ndarray and values.dtype == np.float64:
+            floats = values
     elif isinstance(values, list | tuple):
         floats = np.array(values) if all(type(value) is float for value in values) else None
     else:
@@ -176,6 +184,33 @@ def many(
         return np.array([float(read(one))]), [one], True
     if len(values) == 0:
         raise wrong_value(name, "a number or a non-empty sequence of numbers", values)
-    if floats is not None and floats.min() > 0 and floats.max() < high:  # false for NaN
+    if floats is not None and floats.min() > EPSILON_MIN and floats.max() < high:  # false for NaN
         return floats, values, False
     return np.array([float(read(value)) for value in values]), values, False
+
+
+def integers(values: Any, name: str, *, low: int, high: int) -> NDArray[Any]:
+    """Read an array of integers in [low, high], of any integer type and shape.
+
+    Lists of Python integers up to 2^64 are welcome, though NumPy by itself makes floats of some.
+    """
+    allowed = f"integers from {low} to {high}"
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "fO" and not isinstance(values, np.ndarray):
+            array = np.array(values, dtype=object)
+    except ValueError:  # rows of different lengths
+        raise wrong_type(name, allowed, values) from None
+    if array.dtype.kind == "O" and array.size and all(type(value) is int for value in array.flat):
+        for value in (array.min(), array.max()):
+            if not low <= value <= high:
+                raise wrong_value(name, allowed, value)
+        return array.astype(np.uint64)
+    if array.dtype.kind not in "iu":
+        raise wrong_type(name, allowed, values)
+    limits = np.iinfo(array.dtype)
+    if array.size and not (low <= limits.min and limits.max <= high):
+        for value in (int(array.min()), int(array.max())):
+            if not low <= value <= high:
+                raise wrong_value(name, allowed, value)
+    return array

@@ -22,7 +22,7 @@ from tablebuilder_dp import noise, parameters
 Array = NDArray[np.float64]
 Numbers = parameters.Number | Sequence[parameters.Number] | Array
 
-DELTA_MIN = 1e-307
+DELTA_MIN = 1e-300
 """Below this δ float64 runs out of room; `certified.delta` does not."""
 
 
@@ -78,7 +78,7 @@ def plateau(*, support: int, gamma: parameters.Number) -> Plateau:
     """
     half_width, rate = parameters.support(support), parameters.gamma(gamma)
     height = float(noise.pmf(support=half_width, gamma=rate)[0])
-    _check_representable(height, support, gamma)
+    _check_representable(height, half_width, rate)
     return Plateau(onset=rate * (2 * half_width - 1), height=height)
 
 
@@ -87,8 +87,8 @@ def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number) -> Any:
 
     δ is piecewise linear in e^ε with a kink wherever z* moves, at ε_z = γ(1 − 2z). Between kinks
     δ(ε) = K(z*) + (1 − e^−t)·B(z*) with t = ε_z* − ε ≥ 0, K(z) = δ(ε_z) and B(z) = e^(ε_z)·P(Z < z).
-    K and B are prefix sums of positive numbers, so nothing cancels and the cost is O(D + number
-    of ε).
+    K and B are prefix sums of positive numbers, so nothing cancels, and the cost is O(D + number
+    of ε). (Near a kink at a large ε, δ hangs on the last digits of ε; those few are done exactly.)
 
     >>> delta("0.5", support=11, gamma="0.125")
     0.054007226...
@@ -112,13 +112,15 @@ def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number) -> Any:
     edge = slope * (2 * half_width - 1)
     if edge > 100 or edge * (1 + math.exp(edge)) > -250 * math.expm1(-2 * slope):
         sensitive = onsets * slopes > 250 * heights
-        for i in np.flatnonzero(sensitive[index]):
+        sensitive[:-1] |= sensitive[1:]  # rounding may have missed the true z* by one
+        plateau = (index == 0) & (values > edge * (1 + 1e-14))
+        for i in np.flatnonzero(sensitive[index] & ~plateau):
             exact = parameters.epsilon(given[int(i)])
             z = max(-half_width, z_star(exact, gamma=rate))
             t = float(max(rate * (1 - 2 * z) - exact, Fraction(0)))
             result[i] = heights[z + half_width] - math.expm1(-t) * slopes[z + half_width]
     if heights[0] < DELTA_MIN:
-        _check_representable(float(result.min()), support, gamma)
+        _check_representable(float(result.min()), half_width, rate)
     return float(result[0]) if single else result
 
 
@@ -126,21 +128,12 @@ def _kinks(support: int, gamma: float) -> tuple[Array, Array, Array]:
     """ε_z, K(z) and B(z) of `delta` for z = −D, …, 0."""
     z = np.arange(-support, 1.0)
     weights = np.exp(z * z * -gamma)
-    scale = 0
-    if gamma * support**2 > 300:  # hold all 2^860 times too large: no term of the smallest δ is lost
-        scale = 860
-        far = gamma * z * z > 300
-        weights = np.ldexp(weights, scale)
-        weights[far] = np.exp(scale * math.log(2) - gamma * z[far] ** 2)
     below = _prefix_sums(weights)
-    total = 2 * below.item(-1) - weights.item(-1)
-    # B(z) = p(z)·P(Z < z)/p(z−1); where p(z−1) is lost even so, that last ratio is 1.
-    slopes = np.zeros(support + 1)
-    if scale:
-        slopes[1:] = 1
-        np.divide(below[:-1], weights[:-1], out=slopes[1:], where=weights[:-1] > 0)
-    else:
-        np.divide(below[:-1], weights[:-1], out=slopes[1:])
+    total = 2 * below.item(-1) - 1
+    # B(z) = p(z)·P(Z < z)/p(z−1); where p(z−1) underflows, that last ratio is 1.
+    slopes = np.ones(support + 1)
+    slopes[0] = 0
+    np.divide(below[:-1], weights[:-1], out=slopes[1:], where=weights[:-1] > 0)
     slopes *= weights
     rises = np.empty(support + 1)
     rises[0] = weights[0]
@@ -160,10 +153,10 @@ def _prefix_sums(values: Array) -> Array:
     return within.ravel()[: len(values)]
 
 
-def _check_representable(delta: float, support: int, gamma: parameters.Number) -> None:
+def _check_representable(delta: float, support: int, gamma: Fraction) -> None:
     if delta < DELTA_MIN:
         raise ValueError(
-            f"delta is below {DELTA_MIN} for support {support} and gamma {gamma}, beyond float64; "
+            f"delta is below {DELTA_MIN} for support {support} and gamma {float(gamma)}, beyond float64; "
             "certified.delta encloses it"
         )
 
@@ -171,7 +164,8 @@ def _check_representable(delta: float, support: int, gamma: parameters.Number) -
 def epsilon(delta: Numbers, *, support: int, gamma: parameters.Number) -> Any:
     """The smallest ε ≥ 0 at which the noise is (ε, δ)-differentially private.
 
-    Zero where δ is at least the total variation distance, infinity where δ is below the plateau.
+    Zero where δ is at least p(0), the total variation distance; infinity where δ is below the
+    plateau (to within 1e-14 of it, so that a plateau's own height is no longer below it).
 
     >>> epsilon("0.05", support=11, gamma="0.125")
     0.523268...
@@ -181,13 +175,16 @@ def epsilon(delta: Numbers, *, support: int, gamma: parameters.Number) -> Any:
     half_width, rate = parameters.support(support), parameters.gamma(gamma)
     values, _, single = parameters.many(delta, "delta", parameters.delta, high=1)
     onsets, heights, slopes = _kinks(half_width, float(rate))
-    index = np.searchsorted(heights, values, side="right") - 1  # the last kink at or below δ
-    reached = index >= 0
-    index = np.maximum(index, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(slopes[index] > 0, (values - heights[index]) / slopes[index], 0.0)
-        t = -np.log1p(-np.minimum(share, 1.0))
-    result = np.where(reached, np.maximum(onsets[index] - t, 0.0), math.inf)
+    # The last kink at or below δ; K(−D) = K(−D+1) is the plateau, where ε starts to fall.
+    index = np.maximum(np.searchsorted(heights, values, side="right") - 1, 1)
+    share = np.clip((values - heights[index]) / slopes[index], 0, 1)
+    with np.errstate(divide="ignore"):
+        result = onsets[index] + np.log1p(-share)
+    # Below ε = γ, where that difference would lose digits: δ = p(0) − (e^ε − 1)·P(Z < 0).
+    centre = noise.normaliser(support=half_width, gamma=rate)
+    near_zero = np.log1p(np.maximum(centre - values, 0) / noise.tail(support=half_width, gamma=rate))
+    result = np.where(values >= heights[-1], near_zero, result)
+    result = np.where(values < heights[0] * (1 - 1e-14), math.inf, result)
     return float(result[0]) if single else result
 
 

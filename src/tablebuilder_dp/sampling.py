@@ -32,10 +32,13 @@ class LookupTable:
 
     def __post_init__(self) -> None:
         size = parameters.keysize(self.keysize)
+        if not isinstance(self.cuts, list | tuple):
+            raise parameters.wrong_type("cuts", "a sequence of integers", self.cuts)
         cuts = tuple(parameters.integer(cut, "cuts", low=0, high=size) for cut in self.cuts)
         if len(cuts) < 3 or len(cuts) % 2 == 0 or cuts[-1] != size or list(cuts) != sorted(cuts):
             allowed = f"2D + 1 integers that never fall and end at keysize ({size})"
             raise parameters.wrong_value("cuts", allowed, self.cuts)
+        object.__setattr__(self, "keysize", size)
         object.__setattr__(self, "cuts", cuts)
 
     @property
@@ -62,12 +65,12 @@ class LookupTable:
     def _buckets(self) -> tuple[int, NDArray[Any], NDArray[np.uint64]]:
         """For sampling: the noise by a key's leading bits, or D + 1 where a cut lies among them."""
         shift = max(0, (self.keysize - 1).bit_length() - _BUCKET_BITS)
-        cuts = np.array(self.cuts[:-1], dtype=np.uint64)
+        cuts = np.array([cut for cut in self.cuts if cut < self.keysize], dtype=np.uint64)
         starts = np.arange(((self.keysize - 1) >> shift) + 1, dtype=np.uint64) << np.uint64(shift)
         ends = starts | np.uint64((1 << shift) - 1)
         first, last = (np.searchsorted(cuts, keys, side="right") for keys in (starts, ends))
         noise = np.where(first == last, first - self.support, self.support + 1)
-        return shift, noise.astype(np.min_scalar_type(-self.support - 1)), cuts
+        return shift, noise.astype(np.min_scalar_type(-self.support - 2)), cuts
 
 
 def lookup_table(*, support: int, gamma: parameters.Number, keysize: int) -> LookupTable:
@@ -91,29 +94,27 @@ def sample(table: LookupTable, keys: ArrayLike, *, out: NDArray[Any] | None = No
     >>> sample(table, 70), sample(table, [0, 71, 255])
     (-1, array([-1,  0,  1]))
     """
-    array = np.asarray(keys)
-    allowed = f"integers from 0 to {table.keysize - 1}"
-    if array.dtype.kind not in "iu":
-        raise parameters.wrong_type("keys", allowed, keys)
-    always_inside = array.dtype.kind == "u" and int(np.iinfo(array.dtype).max) < table.keysize
-    if array.size and not always_inside:
-        for key in (int(array.min()), int(array.max())):
-            if not 0 <= key < table.keysize:
-                raise parameters.wrong_value("keys", allowed, key)
+    if not isinstance(table, LookupTable):
+        raise parameters.wrong_type("table", "a LookupTable", table)
+    array = parameters.integers(keys, "keys", low=0, high=table.keysize - 1)
     if out is None:
         out = np.empty(array.shape, dtype=np.int64)
     else:
-        _check_out(out, array.shape, table.support)
+        _check_out(out, array, table.support)
     _fill(table, array.reshape(-1), out.reshape(-1))
     return int(out) if np.ndim(keys) == 0 else out
 
 
-def _check_out(out: Any, shape: tuple[int, ...], support: int) -> None:
-    allowed = f"a C-contiguous array of shape {shape} and a signed integer type that holds {support}"
+def _check_out(out: Any, keys: NDArray[Any], support: int) -> None:
+    allowed = (
+        f"a writeable C-contiguous array of shape {keys.shape}, apart from the keys, "
+        f"of a signed integer type that holds {support}"
+    )
     if not isinstance(out, np.ndarray):
         raise parameters.wrong_type("out", allowed, out)
     fits = out.dtype.kind == "i" and int(np.iinfo(out.dtype).max) >= support
-    if not (fits and out.shape == shape and out.flags.c_contiguous):
+    fits &= out.shape == keys.shape and out.flags.c_contiguous and out.flags.writeable
+    if not fits or np.may_share_memory(out, keys):
         raise parameters.wrong_value("out", allowed, f"{out.dtype} of shape {out.shape}")
 
 
@@ -140,7 +141,8 @@ class AfterSampling:
     ``bias``, ``variance`` and ``delta`` (the paper's δ^Q, the larger of the two end masses) are exact.
     ``epsilon_one_sided`` is the paper's ε^Q, which bounds p^Q(z)/p^Q(z−1) only;
     ``epsilon_two_sided`` bounds the inverse ratios too, as differential privacy demands of a pmf
-    that the ceilings have made asymmetric. Lost values make them infinite.
+    that the ceilings have made asymmetric. Both are rounded to the nearest float64. A value lost
+    makes the two-sided one infinite, and the one-sided one unless all values above are lost too.
     """
 
     bias: Fraction

@@ -1,0 +1,192 @@
+"""The committed notebooks and figures: in order, honest, and drawn from right numbers."""
+
+import csv
+import itertools
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checks import relative_error
+
+from compendium import claims, manifest, notebooks, reproduce
+from compendium.runs import paper_parameters
+from tablebuilder_dp import certified, design, noise
+
+ROOT = Path(__file__).resolve().parents[1]
+PATHS = notebooks.paths()
+FIGURES = ["figure-1a", "figure-1b", "figure-2a", "figure-2b", "figure-3", "figure-4", "figure-5"]
+each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+
+
+def cells(path: Path, kind: str) -> list[dict[str, Any]]:
+    return [cell for cell in notebooks.read(path)["cells"] if cell["cell_type"] == kind]
+
+
+def prose(path: Path) -> str:
+    return "\n\n".join(map(notebooks.source, cells(path, "markdown")))
+
+
+def columns(name: str) -> dict[str, list[str]]:
+    with (ROOT / "figures" / f"{name}.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {key: [row[key] for row in rows] for key in rows[0]}
+
+
+def test_every_notebook_of_the_paper_is_there() -> None:
+    assert [path.stem for path in PATHS] == list(paper_parameters())
+
+
+@each_notebook
+def test_parameters_cell_holds_the_papers_parameters(path: Path) -> None:
+    [cell] = [cell for cell in cells(path, "code") if "parameters" in cell["metadata"].get("tags", [])]
+    found: dict[str, Any] = {}
+    exec(notebooks.source(cell), found)  # noqa: S102
+    assert {name: found[name] for name in found if name != "__builtins__"} == paper_parameters()[path.stem]
+
+
+@each_notebook
+def test_notebook_was_executed_in_order_without_errors_or_warnings(path: Path) -> None:
+    code = cells(path, "code")
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    for output in (output for cell in code for output in cell["outputs"]):
+        assert output["output_type"] != "error"
+        assert output.get("name") != "stderr"
+        text = json.dumps({key: value for key, value in output.get("data", {}).items() if key != "image/png"})
+        text += "".join(output.get("text", ""))
+        assert not re.search(r"Warning|Traceback|/home/|/root/|/work/|/tmp/|0x[0-9a-f]{8}", text)
+
+
+@each_notebook
+def test_prose_leads_and_no_function_is_defined(path: Path) -> None:
+    code = [notebooks.source(cell) for cell in cells(path, "code")]
+    lines = [line for text in code for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
+    assert len(lines) <= 80
+    assert not re.search(r"^\s*(def|class) ", "\n".join(code), re.MULTILINE)
+    assert 600 <= len(prose(path).split()) <= 1500
+    assert "## Exercises" in prose(path)
+
+
+@each_notebook
+def test_pictures_have_a_description(path: Path) -> None:
+    for output in (output for cell in cells(path, "code") for output in cell["outputs"]):
+        if "image/png" in output.get("data", {}):
+            assert len(output["metadata"]["image/png"]["alt"]) > 40
+
+
+@each_notebook
+def test_prose_types_no_number_that_a_run_should_compute(path: Path) -> None:
+    """Long decimals in prose are the paper's own: its printed values or its grid of γ."""
+    text = re.sub(r"`[^`]*`", "", prose(path))
+    printed = {claim.printed for claim in claims.load().values()} | {"0.0001", "0.0002", "0.0500"}
+    assert set(re.findall(r"(?<![\w.])\d+\.\d{3,}", text)) <= printed
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_of_the_paper_is_there_in_three_forms(name: str) -> None:
+    for suffix in ("svg", "png", "csv"):
+        path = ROOT / "figures" / f"{name}.{suffix}"
+        assert path.stat().st_size > 500
+        assert (
+            manifest.digest(path)
+            == json.loads((ROOT / "manifest.json").read_text())[f"figures/{name}.{suffix}"]
+        )
+
+
+@pytest.mark.parametrize(("name", "support"), [("figure-1a", 11), ("figure-1b", 15)])
+def test_figure_1_plots_the_certified_delta(name: str, support: int) -> None:
+    data = columns(name)
+    for variance in (4, 10):
+        gamma = certified.gamma(support=support, variance=variance, digits=40)
+        for row in (0, 60, 149, 299):
+            truth = certified.delta(data["epsilon"][row], support=support, gamma=gamma)
+            assert relative_error(float(data[f"delta_V{variance}"][row]), truth) < 1e-12
+
+
+@pytest.mark.parametrize("support", [11, 15])
+def test_figure_2_plots_the_certified_limit_and_no_worse_a_minimum(support: int) -> None:
+    delta, best = columns("figure-2a"), columns("figure-2b")
+    for row in (0, 9, 24, 49):
+        gamma = Fraction(delta["epsilon"][row]) / (2 * support - 1)
+        truth = certified.pmf(support, support=support, gamma=gamma)
+        assert relative_error(float(delta[f"delta_D{support}"][row]), truth) < 1e-12
+        variance = certified.variance(support=support, gamma=gamma)
+        assert relative_error(float(best[f"variance_D{support}"][row]), variance) < 1e-12
+        least = min(
+            float(certified.delta(delta["epsilon"][row], support=support, gamma=gamma, digits=14))
+            for gamma in design.PAPER_GRID[::50]
+        )
+        assert float(delta[f"best_delta_D{support}"][row]) <= least * (1 + 1e-12)
+
+
+def test_figure_3_plots_the_certified_pmf() -> None:
+    data = columns("figure-3")
+    gamma = design.guide("0.5", "1e-4").gamma
+    assert data["z"] == [str(z) for z in range(-25, 26)]
+    for z in (-25, -12, 0, 11):
+        truth = certified.pmf(z, support=25, gamma=gamma)
+        assert relative_error(float(data["p"][z + 25]), truth) < 1e-12
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_figures_4_and_5_plot_the_certified_tables(bits: int) -> None:
+    epsilons, deltas = columns("figure-4"), columns("figure-5")
+    assert epsilons["epsilon"] == [f"{k / 10:.15g}" for k in range(1, 26)]
+    for row in range(25):
+        gamma = design.proposition_3(Fraction(row + 1, 10), support=10).gamma
+        cuts = (0, *certified.cuts(support=10, gamma=gamma, keysize=2**bits))
+        weights = [high - low for low, high in itertools.pairwise(cuts)]
+        expected = max(weights[0], weights[-1]) / 2**bits
+        assert float(deltas[f"delta_{bits}"][row]) == pytest.approx(expected, rel=1e-14)
+        if 0 in weights:
+            assert epsilons[f"epsilon_two_sided_{bits}"][row] == "inf"
+        else:
+            ratios = [Fraction(b, a) for a, b in itertools.pairwise(weights)]
+            one = certified.logarithm(max(ratios))
+            two = certified.logarithm(max(*ratios, *(1 / ratio for ratio in ratios)))
+            assert relative_error(float(epsilons[f"epsilon_one_sided_{bits}"][row]), one) < 1e-14
+            assert relative_error(float(epsilons[f"epsilon_two_sided_{bits}"][row]), two) < 1e-14
+
+
+def test_committed_numbers_and_notebooks_are_those_of_the_manifest() -> None:
+    listed = json.loads((ROOT / "manifest.json").read_text())
+    for path in PATHS:
+        assert listed[f"notebooks/{path.name}"] == manifest.digest(path)
+    assert set(json.loads((ROOT / "paper/numbers.json").read_text())) == {path.stem for path in PATHS}
+
+
+OTHER: dict[str, dict[str, Any]] = {
+    "00-start-here": {"epsilon": 1.5, "delta": 1e-6},
+    "01-max-entropy-noise": {"support": 3, "variance": 1.0},
+    "02-privacy-of-tablebuilder": {"supports": [4, 7], "variances": [2.0, 5.0], "epsilon_max": 2.0},
+    "03-choosing-the-variance": {"supports": [5, 8], "epsilon_max": 1.5},
+    "04-design-guide": {"epsilon": 2, "delta": 1e-3, "slack": 0.5},
+    "05-high-precision": {"epsilon": 1.0, "delta": 1e-3, "key_bits": 20, "digits": 30},
+    "06-cell-keys": {"records": 3000, "cells": 1000, "key_bits": 12, "seed": 3},
+    "07-sampling": {"epsilon": 1.0, "delta": 1e-2, "key_bits": 16, "small_key_bits": 6, "keys": [0, 65535]},
+    "08-after-sampling": {"epsilon": 1.0, "delta": 1e-3, "slack": 0.0, "key_bits": 12},
+    "09-cell-key-size": {"support": 4, "epsilon_step": 0.5, "steps": 6, "key_bits": [6, 12]},
+}
+
+
+def test_notebooks_run_with_other_parameters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("COMPENDIUM_OUTPUT", str(tmp_path))
+    assert list(OTHER) == list(paper_parameters())
+    outcomes = reproduce.run_all(OTHER)
+    assert [outcome.problem for outcome in outcomes] == [""] * len(OTHER)
+    assert not (tmp_path / "figures").exists()
+    executed = sorted((tmp_path / "build/other").glob("*/*.ipynb"))
+    assert [path.stem for path in executed] == list(OTHER)
+    for path in executed:
+        shown = json.dumps([cell["outputs"] for cell in cells(path, "code")], ensure_ascii=False)
+        assert "agrees" not in shown, path.stem
+        assert "Warning" not in shown
+
+
+def test_noise_of_figures_is_that_of_the_paper() -> None:
+    # γ ≈ 0.125 and γ ≈ 0.0498 of Figure 1, for both supports
+    for support in (11, 15):
+        assert round(noise.gamma(support=support, variance=4), 3) == 0.125
+        assert round(noise.gamma(support=support, variance=10), 3) == 0.05
