@@ -34,8 +34,9 @@ test: $(ENVIRONMENT) ## style, types, tests and doctests
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
 	$(PYTHON) -m jupyterlab --notebook-dir=notebooks
 
-bench: .venv-bench/ready ## ratios against other software, in an environment of its own
+bench: .venv-bench/ready $(ENVIRONMENT) ## ratios against other software, in an environment of its own
 	.venv-bench/bin/python benchmarks/run.py
+	$(PYTHON) benchmarks/notebooks.py
 
 lock: $(ENVIRONMENT) ## resolve the dependencies of pyproject.toml anew, without addresses
 	$(COMPILE) --all-extras -o requirements.lock

@@ -157,6 +157,23 @@ def test_committed_numbers_and_notebooks_are_those_of_the_manifest() -> None:
     assert set(json.loads((ROOT / "paper/numbers.json").read_text())) == {path.stem for path in PATHS}
 
 
+def test_readme_shows_the_verdicts_of_the_notebooks() -> None:
+    verdicts: dict[str, str] = {}
+    for path in PATHS:
+        for output in (output for cell in cells(path, "code") for output in cell["outputs"]):
+            for line in output.get("data", {}).get("text/markdown", []):
+                if found := re.fullmatch(r"\| (.+) \| .+ \| .+ \| (agrees|\*\*differs\*\*) \|", line.strip()):
+                    verdicts[found[1]] = found[2]
+    agree, differ = (list(verdicts.values()).count(word) for word in ("agrees", "**differs**"))
+    names = sorted(c.id for c in claims.load().values() if verdicts.get(c.says) == "**differs**")
+    line = f"Printed values of the paper: {agree} agree, {differ} differ ({', '.join(names)})"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert line in readme
+    assert f"Files: {len(json.loads((ROOT / 'manifest.json').read_text()))} of" in readme
+    numbers = json.loads((ROOT / "paper/numbers.json").read_text())
+    assert f"Numbers: {sum(map(len, numbers.values()))} of" in readme
+
+
 OTHER: dict[str, dict[str, Any]] = {
     "00-start-here": {"epsilon": 1.5, "delta": 1e-6},
     "01-max-entropy-noise": {"support": 3, "variance": 1.0},

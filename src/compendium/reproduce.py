@@ -154,7 +154,7 @@ def execute(name: str, parameters: dict[str, Any]) -> Outcome:
             parameters=parameters,
             kernel_name="python3",
             progress_bar=False,
-            extra_arguments=["--IPKernelApp.log_level=40"],
+            extra_arguments=["--IPKernelApp.log_level=50"],
         )
         if not parameters:
             write(output_root() / "notebooks" / f"{name}.ipynb", notebooks.normalised(notebook))
