@@ -62,7 +62,7 @@ def test_digits_asked_for_are_delivered() -> None:
 def test_exp_and_log_enclose_where_mpmath_alone_does_not() -> None:
     generator = random.Random(2)  # noqa: S311
     missed = 0
-    for _ in range(20_000):
+    for _ in range(10_000):
         x = Fraction(generator.uniform(-5, 5))
         intervals.iv.prec = 53
         with mpmath.workprec(150):

@@ -25,14 +25,29 @@ def output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(output: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run notebooks from this process: starting others takes longer than the notebooks."""
+
+    def run_all(tasks: dict[str, Any]) -> list[reproduce.Outcome]:
+        outcomes = [reproduce.execute(name, given) for name, given in tasks.items()]
+        for outcome in outcomes:
+            reproduce.remember(outcome, tasks[outcome.name])
+        return outcomes
+
+    monkeypatch.setattr(reproduce, "run_all", run_all)
+
+
+def start(output: Path, *arguments: str) -> subprocess.Popen[str]:
+    """``python -m compendium`` as a user starts it, from another folder."""
+    return subprocess.Popen(
         [sys.executable, "-m", "compendium", *arguments],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
         cwd=output,
         env={**os.environ, "COMPENDIUM_OUTPUT": str(output), "PYTHONPATH": str(ROOT / "src")},
+        start_new_session=True,
     )
 
 
@@ -42,33 +57,30 @@ def produced(output: Path) -> dict[str, str]:
     return {path.relative_to(output).as_posix(): manifest.digest(path) for path in found}
 
 
-def test_a_run_gives_the_committed_bytes_and_a_rerun_does_nothing(output: Path) -> None:
-    first = run(output, "04")
-    assert first.returncode == 0, first.stderr
-    assert f"done   {NAME}" in first.stdout
-    assert "Notebooks: 1 run, 0 unchanged" in first.stdout
-    assert "9 agree, 1 differ (ex1-p12)" in first.stdout
-    assert "This machine reproduced every number and every byte." in first.stdout
+@pytest.mark.usefixtures("here")
+def test_a_run_gives_the_committed_bytes_and_a_rerun_does_nothing(
+    output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reproduce.main(["04"]) == 0
+    shown = capsys.readouterr().out
+    assert "Notebooks: 1 run, 0 unchanged" in shown
+    assert "9 agree, 1 differ (ex1-p12)" in shown
+    assert "This machine reproduced every number and every byte." in shown
     committed = json.loads((ROOT / "manifest.json").read_text())
     assert produced(output)
     assert produced(output).items() <= committed.items()
     dates = {path: path.stat().st_mtime_ns for path in output.rglob("*") if path.is_file()}
-    again = run(output, "04")
-    assert "Notebooks: 0 run, 1 unchanged" in again.stdout
+    assert reproduce.main(["04"]) == 0
+    assert "Notebooks: 0 run, 1 unchanged" in capsys.readouterr().out
     assert dates == {path: path.stat().st_mtime_ns for path in output.rglob("*") if path.is_file()}
     (output / "figures" / "figure-3.png").write_bytes(b"changed")
-    assert "Notebooks: 1 run, 0 unchanged" in run(output, "04").stdout
+    assert reproduce.main(["04"]) == 0
+    assert "Notebooks: 1 run, 0 unchanged" in capsys.readouterr().out
     assert produced(output).items() <= committed.items()
 
 
 def test_a_killed_run_leaves_whole_files_and_the_next_one_finishes(output: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "compendium", "03", "04", "08"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "COMPENDIUM_OUTPUT": str(output), "PYTHONPATH": str(ROOT / "src")},
-        start_new_session=True,
-    )
+    process = start(output, "03", "04", "08")
     deadline = time.monotonic() + 120
     while not list((output / "figures").glob("*.png")) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -77,12 +89,14 @@ def test_a_killed_run_leaves_whole_files_and_the_next_one_finishes(output: Path)
     committed = json.loads((ROOT / "manifest.json").read_text())
     for path, digest in produced(output).items():
         assert committed[path] == digest, path
-    done = run(output, "03", "04", "08")
-    assert done.returncode == 0, done.stderr
-    assert "This machine reproduced every number and every byte." in done.stdout
+    out, err = (finished := start(output, "03", "04", "08")).communicate()
+    assert finished.returncode == 0, err
+    assert "done   08-after-sampling" in out
+    assert "This machine reproduced every number and every byte." in out
     assert not list(output.rglob("*.part"))
 
 
+@pytest.mark.usefixtures("here")
 def test_a_failing_notebook_is_named_and_the_others_are_kept(
     output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,14 +105,15 @@ def test_a_failing_notebook_is_named_and_the_others_are_kept(
     good = ROOT / "notebooks" / f"{NAME}.ipynb"
     shutil.copy(good, folder)
     broken = notebooks.read(good)
-    broken["cells"] = [
-        {**broken["cells"][0], "cell_type": "code", "source": "1 / 0", "outputs": [], "execution_count": None}
-    ]
-    (folder / "03-choosing-the-variance.ipynb").write_text(json.dumps(broken))
+    cell = {
+        **broken["cells"][0],
+        "cell_type": "code",
+        "source": "1 / 0",
+        "outputs": [],
+        "execution_count": None,
+    }
+    (folder / "03-choosing-the-variance.ipynb").write_text(json.dumps({**broken, "cells": [cell]}))
     monkeypatch.setattr(notebooks, "FOLDER", folder)
-    monkeypatch.setattr(
-        reproduce, "run_all", lambda tasks: [reproduce.execute(name, given) for name, given in tasks.items()]
-    )
     assert reproduce.main(["--force"]) == 1
     out, err = capsys.readouterr()
     assert err == "03-choosing-the-variance failed at cell 1: ZeroDivisionError: division by zero\n"
@@ -106,20 +121,21 @@ def test_a_failing_notebook_is_named_and_the_others_are_kept(
     assert "Notebooks: 2 run" in out
 
 
-def test_other_parameters_go_to_build_and_a_bad_value_gets_the_librarys_sentence(output: Path) -> None:
-    done = run(output, "04", "--set", "epsilon=2", "delta=1e-3")
-    assert done.returncode == 0, done.stderr
+@pytest.mark.usefixtures("here")
+def test_other_parameters_go_to_build_and_a_bad_value_gets_the_librarys_sentence(
+    output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reproduce.main(["04", "--set", "epsilon=2", "delta=1e-3"]) == 0
     folder = runs.other_run(NAME, {"epsilon": 2, "delta": 1e-3, "slack": 0.1})
-    assert f"{NAME}: results in {folder}" in done.stdout
+    assert f"{NAME}: results in {folder}" in capsys.readouterr().out
     assert {path.name for path in (output / folder).iterdir()} == {
         f"{NAME}.ipynb",
         f"{NAME}.json",
         *(f"figure-3.{suffix}" for suffix in ("svg", "png", "csv")),
     }
     assert not (output / "figures").exists()
-    bad = run(output, "04", "--set", "epsilon=-1")
-    assert bad.returncode == 1
-    assert "ValueError: epsilon must be a number in (0, 500], got -1" in bad.stderr
+    assert reproduce.main(["04", "--set", "epsilon=-1"]) == 1
+    assert "ValueError: epsilon must be a number in (0, 500], got -1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

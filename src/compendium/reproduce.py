@@ -125,8 +125,7 @@ def run_all(tasks: Mapping[str, dict[str, Any]]) -> list[Outcome]:
             for future in as_completed(futures):
                 outcome = future.result()
                 outcomes.append(outcome)
-                if not outcome.problem and not tasks[outcome.name]:
-                    _remember(outcome.name)
+                remember(outcome, tasks[outcome.name])
                 bar.set_postfix_str(outcome.name, refresh=False)
                 bar.update()
                 if not terminal:
@@ -214,9 +213,12 @@ def _is_current(name: str, state: Mapping[str, Any]) -> bool:
         return False
 
 
-def _remember(name: str) -> None:
-    found = {path.name: manifest.digest(path) for path in outputs(name)}
-    state = load_state() | {name: {"inputs": inputs(name), "outputs": found}}
+def remember(outcome: Outcome, parameters: Mapping[str, Any]) -> None:
+    """Note what a good run with the paper's parameters was made from and what it made."""
+    if outcome.problem or parameters:
+        return
+    found = {path.name: manifest.digest(path) for path in outputs(outcome.name)}
+    state = load_state() | {outcome.name: {"inputs": inputs(outcome.name), "outputs": found}}
     write(output_root() / STATE, json.dumps(state, indent=1, sort_keys=True) + "\n")
 
 
