@@ -52,7 +52,7 @@ def test_rounds_to_wants_both_ends_to_round_to_the_print(
     ("value", "printed", "expected"),
     [
         (Fraction(1, 3), "0.12", "0.33"),
-        (Fraction(-1, 3), "-1.2e-3", "-3.333e-1"),
+        (Fraction(-1, 3), "-1.2e-3", "-3.3e-1"),
         (25, "24", "25"),
         ("no", "yes", "no"),
         (Enclosure(Fraction(1, 3), Fraction(1, 3)), "0.1", "0.3"),

@@ -188,18 +188,39 @@ OTHER: dict[str, dict[str, Any]] = {
 }
 
 
-def test_notebooks_run_with_other_parameters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+EXTREME: dict[str, dict[str, Any]] = {
+    "01-max-entropy-noise": {"support": 1, "variance": 0.001},
+    "04-design-guide": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0},
+    "08-after-sampling": {"key_bits": 1},
+    "09-cell-key-size": {"support": 1, "steps": 1, "slack": 0.0, "key_bits": [4]},
+}
+
+
+@pytest.mark.parametrize("settings", [OTHER, EXTREME], ids=["other", "extreme"])
+def test_notebooks_run_with_other_parameters(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: dict[str, dict[str, Any]]
+) -> None:
     monkeypatch.setenv("COMPENDIUM_OUTPUT", str(tmp_path))
-    assert list(OTHER) == list(paper_parameters())
-    outcomes = reproduce.run_all(OTHER)
-    assert [outcome.problem for outcome in outcomes] == [""] * len(OTHER)
+    outcomes = reproduce.run_all(settings)
+    assert [outcome.problem for outcome in outcomes] == [""] * len(settings)
     assert not (tmp_path / "figures").exists()
     executed = sorted((tmp_path / "build/other").glob("*/*.ipynb"))
-    assert [path.stem for path in executed] == list(OTHER)
+    assert [path.stem for path in executed] == list(settings)
     for path in executed:
         shown = json.dumps([cell["outputs"] for cell in cells(path, "code")], ensure_ascii=False)
         assert "agrees" not in shown, path.stem
         assert "Warning" not in shown
+
+
+def test_sentences_about_the_papers_results_say_so() -> None:
+    """Prose that names the paper's figures, examples or values is conditional on its parameters."""
+    for path in PATHS:
+        for paragraph in prose(path).split("\n\n"):
+            if re.search(r"\b(is|are) (its|the paper's) Figure|printed values? (is|are) ", paragraph):
+                assert re.search(r"[Ff]or the paper's parameters|with its parameters", paragraph), (
+                    path.stem,
+                    paragraph,
+                )
 
 
 def test_noise_of_figures_is_that_of_the_paper() -> None:

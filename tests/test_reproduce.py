@@ -8,12 +8,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
-from compendium import files, manifest, notebooks, reproduce, runs
+from compendium import figures, files, manifest, notebooks, reproduce, runs
+from compendium.results import Results
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "04-design-guide"
@@ -145,7 +148,17 @@ def test_other_parameters_go_to_build_and_a_bad_value_gets_the_librarys_sentence
         (["04", "--set", "epsilonn=1"], f"epsilonn must be a parameter of {NAME} (epsilon, delta, slack)"),
         (["04", "--set", "epsilon=abc"], "epsilon must be a number, got 'abc' (str)"),
         (["04", "--set", "epsilon=true"], "epsilon must be a number, got True (bool)"),
-        (["04", "--set", "epsilon"], "parameter must be written NAME=VALUE, got 'epsilon'"),
+        (["04", "--set", "epsilon"], "parameter must be written NAME=VALUE, once each, got 'epsilon'"),
+        (
+            ["04", "--set", "epsilon=1", "epsilon=2"],
+            "parameter must be written NAME=VALUE, once each, got 'epsilon=2'",
+        ),
+        (["04", "--set", "epsilon=1\nx=2"], "parameter must be written NAME=VALUE, once each"),
+        (
+            ["04", "--set", "epsilon=0.5"],
+            f"parameters must differ from the paper's, which {NAME} has without --set",
+        ),
+        (["04", "--set", "epsilon=1", "--force"], "--force and --accept are for the paper's parameters"),
         (["02", "--set", "supports=[]"], "supports must be a list, got [] (list)"),
         (["02", "--set", "supports=[1.5]"], "supports must be an integer, got 1.5 (float)"),
         (["09", "--set", "support=1.0"], "support must be an integer, got 1.0 (float)"),
@@ -159,11 +172,10 @@ def test_bad_arguments_are_named_before_a_kernel_starts(
     assert capsys.readouterr().err.startswith(f"reproduce: {message}")
 
 
-def test_summary_names_what_differs(
-    output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    record = {"figures": ["figure-3"], "agreeing": ["a"], "differing": [], "numbers": {"x": "1.5"}}
-    files.write(output / runs.PAPER_RUNS / f"{NAME}.json", json.dumps(record))
+def record(output: Path, numbers: dict[str, str]) -> None:
+    """The traces of a run of one notebook with one figure."""
+    content = {"figures": ["figure-3"], "agreeing": ["a"], "differing": [], "numbers": numbers}
+    files.write(output / runs.PAPER_RUNS / f"{NAME}.json", json.dumps(content))
     for path in (
         "figures/figure-3.svg",
         "figures/figure-3.png",
@@ -171,10 +183,15 @@ def test_summary_names_what_differs(
         f"notebooks/{NAME}.ipynb",
     ):
         files.write(output / path, path)
+
+
+def test_summary_names_what_differs(
+    output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(output, {"x": "1.5"})
     monkeypatch.setattr(manifest, "ROOT", output)
     assert manifest.conclude([NAME], accept=False) == 1
-    shown = capsys.readouterr().out
-    assert f"other: {NAME}: x is 1.5, committed nothing" in shown
+    assert f"other: {NAME}: x is 1.5, committed nothing" in capsys.readouterr().out
     assert manifest.conclude([NAME], accept=True) == 0
     assert "reproduced every number and every byte" in capsys.readouterr().out
     files.write(output / "figures/figure-3.png", "another picture")
@@ -184,19 +201,176 @@ def test_summary_names_what_differs(
     assert "All numbers agree. Bytes may differ" in shown
 
 
-def test_a_changed_source_makes_every_notebook_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_summary_misses_what_is_no_longer_produced(
+    output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(manifest, "ROOT", output)
+    record(output, {"x": "1.5", "y": "2"})
+    manifest.conclude([NAME], accept=True)
+    record(output, {"x": "1.5"})
+    assert manifest.conclude([NAME], accept=False) == 1
+    assert f"{NAME}: y is missing, committed 2" in capsys.readouterr().out
+    known = json.loads((output / "manifest.json").read_text())
+    files.write(output / "manifest.json", json.dumps(known | {"figures/old.png": "0"}))
+    manifest.conclude([NAME], accept=True)
+    assert "figures/old.png" in json.loads(
+        (output / "manifest.json").read_text()
+    )  # another notebook's, perhaps
+    monkeypatch.setattr(notebooks, "paths", lambda: [Path(f"{NAME}.ipynb")])
+    manifest.conclude([NAME], accept=False)
+    assert "other: figures/old.png (missing)" in capsys.readouterr().out
+    manifest.conclude([NAME], accept=True)
+    assert "figures/old.png" not in json.loads((output / "manifest.json").read_text())
+
+
+@pytest.mark.parametrize("name", ["noise.py", "requirements.lock", "claims.toml", "parameters.toml"])
+def test_a_changed_source_makes_every_notebook_stale(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     before = reproduce.inputs(NAME)
     assert reproduce.inputs(NAME) == before
     original = Path.read_bytes
     monkeypatch.setattr(
-        Path, "read_bytes", lambda self: original(self) + (b"#" if self.name == "noise.py" else b"")
+        Path, "read_bytes", lambda self: original(self) + (b"#" if self.name == name else b"")
     )
     assert reproduce.inputs(NAME) != before
 
 
-def test_a_broken_state_file_is_no_obstacle(output: Path) -> None:
-    files.write(output / reproduce.STATE, "{")
-    assert reproduce.load_state() == {}
+def test_a_changed_cell_makes_its_notebook_stale_but_new_outputs_do_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = reproduce.inputs(NAME)
+    content = notebooks.read(ROOT / "notebooks" / f"{NAME}.ipynb")
+    monkeypatch.setattr(notebooks, "FOLDER", tmp_path)
+    code = next(cell for cell in content["cells"] if cell["cell_type"] == "code")
+    code["outputs"] = []
+    (tmp_path / f"{NAME}.ipynb").write_text(json.dumps(content))
+    assert reproduce.inputs(NAME) == before
+    code["source"] = "epsilon = 0.6"
+    (tmp_path / f"{NAME}.ipynb").write_text(json.dumps(content))
+    assert reproduce.inputs(NAME) != before
+
+
+@pytest.mark.parametrize("state", ["{", "[1]", "3", '{"04-design-guide": 3}', '{"04-design-guide": {}}'])
+def test_a_damaged_state_file_is_no_obstacle(output: Path, state: str) -> None:
+    record(output, {})
+    files.write(output / reproduce.STATE, state)
+    assert not reproduce.is_current(NAME, reproduce.load_state())
+
+
+def test_a_missing_or_damaged_output_makes_a_notebook_stale(output: Path) -> None:
+    record(output, {})
+    reproduce.remember(reproduce.Outcome(NAME, 1.0, ""), {})
+    assert reproduce.is_current(NAME, reproduce.load_state())
+    (output / "figures" / "figure-3.csv").unlink()
+    assert not reproduce.is_current(NAME, reproduce.load_state())
+    record(output, {})
+    for damaged in ("{", "{}", "[]"):
+        files.write(output / runs.PAPER_RUNS / f"{NAME}.json", damaged)
+        assert not reproduce.is_current(NAME, reproduce.load_state())
+
+
+def test_a_failed_run_is_not_remembered(output: Path) -> None:
+    reproduce.remember(reproduce.Outcome(NAME, 1.0, "cell 1: ValueError"), {})
+    reproduce.remember(reproduce.Outcome(NAME, 1.0, ""), {"epsilon": 2})
+    assert not (output / reproduce.STATE).exists()
+
+
+def test_two_runs_at_once_are_refused(output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with reproduce.only_run():
+        assert reproduce.main(["04"]) == 2
+    assert capsys.readouterr().err == "reproduce: another run is under way; wait for it to end\n"
+
+
+def test_a_terminated_run_takes_its_workers_along(output: Path) -> None:
+    process = start(output, "03", "04", "08", "09")
+    deadline = time.monotonic() + 60
+    while (
+        len(family := psutil.Process(process.pid).children(recursive=True)) < 4
+        and time.monotonic() < deadline
+    ):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    err = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert err.endswith("reproduce: interrupted; run it again to finish\n"), err
+    _, alive = psutil.wait_procs(family, timeout=15)
+    assert alive == []
+
+
+@pytest.mark.usefixtures("here")
+def test_a_kernel_that_dies_names_its_cell(
+    output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = output / "source"
+    content = notebooks.read(ROOT / "notebooks" / f"{NAME}.ipynb")
+    cell: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    content["cells"] = [
+        {**cell, "id": "a", "source": "1"},
+        {**cell, "id": "b", "source": "import os; os._exit(3)"},
+    ]
+    files.write(folder / f"{NAME}.ipynb", json.dumps(content))
+    monkeypatch.setattr(notebooks, "FOLDER", folder)
+    assert reproduce.main(["--force"]) == 1
+    assert f"{NAME} failed at cell 2: DeadKernelError" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("here")
+def test_a_folder_that_cannot_be_written_is_a_failure_of_the_notebook(
+    output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files.write(output / "build" / "run", "a file where a folder should be")
+    assert reproduce.main(["04"]) == 1
+    assert f"{NAME} failed at FileExistsError" in capsys.readouterr().err
+
+
+def test_normalised_keeps_no_trace_of_the_run() -> None:
+    stream = {"output_type": "stream", "name": "stdout", "text": "a\nb"}
+    cell = {
+        "cell_type": "code",
+        "source": "x",
+        "execution_count": 1,
+        "id": "random",
+        "metadata": {"papermill": 1},
+    }
+    kept = json.loads(
+        notebooks.normalised({"cells": [{**cell, "outputs": [stream, {**stream, "text": ["c"]}]}]})
+    )
+    assert kept["cells"] == [
+        {
+            "cell_type": "code",
+            "execution_count": 1,
+            "id": "cell-00",
+            "metadata": {},
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": ["a\n", "bc"]}],
+            "source": ["x"],
+        }
+    ]
+    assert kept["metadata"]["language_info"] == {"name": "python"}
+
+
+def test_results_want_every_parameter(output: Path) -> None:
+    with pytest.raises(ValueError, match="^parameters must be all of epsilon, delta, slack, got 'epsilon'"):
+        Results(NAME, epsilon=0.5)
+    with pytest.raises(ValueError, match="^notebook must be one of 00-start-here"):
+        Results("99", epsilon=0.5)
+    assert Results(NAME, epsilon=0.5, delta=1e-4, slack=0.1).is_paper
+    assert not Results(NAME, epsilon=0.5, delta=1e-4, slack=0.2).is_paper
+    folders = {runs.other_run(NAME, {"epsilon": value}) for value in (1, 2, 3)}
+    assert len(folders) == 3
+
+
+def test_numbers_are_recorded_to_fixed_digits(output: Path) -> None:
+    results = Results(NAME, epsilon=0.5, delta=1e-4, slack=0.1)
+    results.number("third", Fraction(1, 3), 5)
+    results.number("float", 2 / 3, 4)
+    results.number("word", "yes")
+    results.number("count", 7)
+    kept = json.loads((output / runs.PAPER_RUNS / f"{NAME}.json").read_text())["numbers"]
+    assert kept == {"third": "0.33333", "float": "0.6667", "word": "yes", "count": "7"}
+
+
+def test_too_many_curves_are_refused() -> None:
+    with pytest.raises(ValueError, match="a figure must have at most 4 curves, got 5"):
+        figures.looks([1, 2, 3, 4, 5])
 
 
 def test_write_is_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,8 +48,12 @@ def shown(value: Value, printed: str) -> str:
     """A value in the notation and to the decimal places of the printed one."""
     if isinstance(value, str):
         return value
-    rounded = _rounded(sum(_ends(value), Fraction(0)) / 2, printed)
-    return f"{rounded:e}" if "e" in printed else f"{rounded:f}"
+    middle = sum(_ends(value), Fraction(0)) / 2
+    if "e" in printed:
+        with localcontext(prec=100):
+            decimal = Decimal(middle.numerator) / middle.denominator
+        return f"{decimal:.{len(Decimal(printed).as_tuple().digits) - 1}e}"
+    return f"{_rounded(middle, printed):f}"
 
 
 def _ends(value: Enclosure | Fraction | int) -> tuple[Fraction, Fraction]:

@@ -50,7 +50,8 @@ def run(
 ) -> Experiment:
     """Design and quantise the noise for ε = step, 2·step, … and each KEYSIZE = 2^bits."""
     step = parameters.epsilon(epsilon_step)
-    levels = tuple(step * k for k in range(1, steps + 1))
+    count = parameters.integer(steps, "steps", low=1, high=10_000)
+    levels = tuple(step * k for k in range(1, count + 1))
     designs = tuple(design.proposition_3(level, support=support, slack=slack) for level in levels)
     tables = {
         size: tuple(

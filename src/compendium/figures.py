@@ -14,7 +14,7 @@ from matplotlib.ticker import NullLocator
 
 from compendium.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, Drawing, canvas, styled
 from compendium.experiment import Experiment
-from tablebuilder_dp import design, noise, privacy, sampling
+from tablebuilder_dp import certified, design, noise, privacy, sampling
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 DASHES = ("-", "--", "-.", ":")
@@ -51,8 +51,9 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
         if edge.onset <= epsilon_max:
             axes.plot(float(edge.onset), edge.height, "o", color=colour, markersize=5)
         data[f"delta_V{variance:g}"] = deltas.tolist()
+        flat = f"it is flat at {edge.height:.2g} from ε = {float(edge.onset):.2f} on"
         words.append(
-            f"for V = {variance:g} it flattens at {edge.height:.2g} from ε = {float(edge.onset):.2f} on"
+            f"for V = {variance:g} {flat if edge.onset < epsilon_max else 'it falls to the right edge'}"
         )
     axes.set(xlabel=EPSILON, ylabel=DELTA, title=rf"$D = {support}$", xlim=(0, epsilon_max))
     axes.legend()
@@ -169,11 +170,13 @@ def delta_after_sampling(name: str, experiment: Experiment) -> Drawing:
     axes.set(xlabel=r"$\delta$ of the design", ylabel=r"$\delta^Q$ after sampling")
     axes.legend()
     caption = "δ after sampling against δ of the design. No δ^Q can fall below one key, 1/KEYSIZE."
-    floors = ", ".join(f"2^{bits} stops at {2.0**-bits:.2g}" for bits in experiment.bits)
-    alt = (
-        f"δ^Q against δ on logarithmic scales; points follow the diagonal until the smallest mass "
-        f"of one key: {floors}."
-    )
+    floors = [
+        f"2^{bits} at {2.0**-bits:.2g}"
+        for bits in experiment.bits
+        if min(data[f"delta_{bits}"]) == 2.0**-bits
+    ]
+    stop = f"; the mass of a single key is a floor for {', '.join(floors)}" if floors else ""
+    alt = f"δ^Q against δ on logarithmic scales; points lie on the diagonal or above it{stop}."
     return Drawing(name, figure, caption, alt, data)
 
 
@@ -182,7 +185,7 @@ def variance_of_gamma(name: str, *, support: int, variance: float) -> Drawing:
     """Proposition 1: V(γ) falls from the uniform pmf's variance to 0, so each V below has one γ."""
     figure, axes = canvas()
     rate = noise.gamma(support=support, variance=variance)
-    gammas = [float(f"{value:.6g}") for value in np.geomspace(rate / 300, rate * 100, 200)]
+    gammas = [float(f"{value:.6g}") for value in np.geomspace(rate / 300, min(rate * 100, 690), 200)]
     variances = [noise.variance(support=support, gamma=gamma) for gamma in gammas]
     bound = float(noise.variance_bound(support))
     axes.semilogx(gammas, variances, color=BLUE)
@@ -257,8 +260,8 @@ def weight_errors(name: str, table: sampling.LookupTable, *, gamma: Fraction) ->
     """Section V-B: what the ceilings do to each probability, in keys."""
     figure, axes = canvas()
     z = list(range(-table.support, table.support + 1))
-    exact = noise.pmf(support=table.support, gamma=gamma) * table.keysize
-    errors = [weight - float(mass) for weight, mass in zip(table.weights, exact, strict=True)]
+    exact = [certified.pmf(value, support=table.support, gamma=gamma).lower * table.keysize for value in z]
+    errors = [float(weight - mass) for weight, mass in zip(table.weights, exact, strict=True)]
     axes.bar(z, errors, color=[BLUE if error >= 0 else ORANGE for error in errors], width=0.8)
     axes.set(xlabel="noise $z$", ylabel=r"KEYSIZE $\cdot\,(p^Q(z) - p(z))$, in keys")
     axes.grid(axis="x", visible=False)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from compendium import notebooks
 from compendium.files import ROOT, output_root, write
 from compendium.runs import PAPER_RUNS
 
@@ -34,9 +35,11 @@ def conclude(names: Sequence[str], *, accept: bool) -> int:
         for name in names
         for path in _files(name, records[name])
     }
+    complete = list(names) == [path.stem for path in notebooks.paths()]
     if accept:
-        write(output_root() / NUMBERS, _json(_load(NUMBERS) | numbers))
-        write(output_root() / MANIFEST, _json(_load(MANIFEST) | files))
+        old_numbers, old_files = ({}, {}) if complete else (_load(NUMBERS), _load(MANIFEST))
+        write(output_root() / NUMBERS, _json(old_numbers | numbers))
+        write(output_root() / MANIFEST, _json(old_files | files))
     known_numbers, known_files = _load(NUMBERS), _load(MANIFEST)
     agreeing, differing = (
         sorted({claim for record in records.values() for claim in record[kind]})
@@ -44,14 +47,17 @@ def conclude(names: Sequence[str], *, accept: bool) -> int:
     )
     print(f"Printed values of the paper: {len(agreeing)} agree, {len(differing)} differ", end="")
     print(f" ({', '.join(differing)})" if differing else "")
-    changed = [
-        f"{name}: {key} is {value}, committed {known_numbers.get(name, {}).get(key, 'nothing')}"
-        for name, found in numbers.items()
-        for key, value in found.items()
-        if known_numbers.get(name, {}).get(key) != value
-    ]
+    changed = []
+    for name, found in numbers.items():
+        known = known_numbers.get(name, {})
+        for key in sorted({*found, *known}):
+            if found.get(key) != known.get(key):
+                changed.append(
+                    f"{name}: {key} is {found.get(key, 'missing')}, committed {known.get(key, 'nothing')}"
+                )
     _print_part("Numbers", sum(map(len, numbers.values())), changed)
     other = [path for path, found in files.items() if known_files.get(path) != found]
+    other += [f"{path} (missing)" for path in known_files if complete and path not in files]
     _print_part("Files", len(files), other)
     if changed:
         print("Numbers differ from the committed ones: that should not happen on any machine.")

@@ -12,12 +12,14 @@ import hashlib
 import json
 import multiprocessing
 import os
+import signal
 import sys
+import threading
 import time
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +28,11 @@ from tqdm import tqdm
 from compendium import manifest, notebooks
 from compendium.files import ROOT, output_root, write
 from compendium.runs import PAPER_RUNS, check_parameters, other_run, paper_parameters
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 STATE = "build/state.json"
 
@@ -48,15 +55,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         chosen = select(options.notebooks)
-        parameters = read_parameters(options.set)
-        for name in chosen if parameters else ():
-            check_parameters(name, parameters)
+        tasks = other_tasks(chosen, read_parameters(options.set))
+        if tasks and (options.force or options.accept):
+            raise ValueError("--force and --accept are for the paper's parameters: leave them out with --set")
     except (ValueError, TypeError) as error:
         print(f"reproduce: {error}", file=sys.stderr)
         return 2
-    if parameters:
-        return _run_with(parameters, chosen)
-    return _reproduce(chosen, force=options.force, accept=options.accept)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        with only_run():
+            if tasks:
+                return _run_with(tasks)
+            return _reproduce(chosen, force=options.force, accept=options.accept)
+    except BlockingIOError:
+        print("reproduce: another run is under way; wait for it to end", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("reproduce: interrupted; run it again to finish", file=sys.stderr)
+        return 130
 
 
 def select(wanted: Iterable[str]) -> list[str]:
@@ -73,11 +89,11 @@ def select(wanted: Iterable[str]) -> list[str]:
 
 def read_parameters(settings: Sequence[str]) -> dict[str, Any]:
     """NAME=VALUE texts as a dictionary; values are written as in TOML, texts may lack quotes."""
-    parameters = {}
+    parameters: dict[str, Any] = {}
     for setting in settings:
         name, separator, value = setting.partition("=")
-        if not separator or not name.isidentifier():
-            raise ValueError(f"parameter must be written NAME=VALUE, got {setting!r}")
+        if not separator or not name.isidentifier() or "\n" in value or name in parameters:
+            raise ValueError(f"parameter must be written NAME=VALUE, once each, got {setting!r}")
         try:
             parameters[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
@@ -85,12 +101,24 @@ def read_parameters(settings: Sequence[str]) -> dict[str, Any]:
     return parameters
 
 
-def _run_with(parameters: dict[str, Any], chosen: list[str]) -> int:
+def other_tasks(chosen: Sequence[str], parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What to run with other parameters than the paper's, by notebook."""
+    tasks = {}
+    for name in chosen if parameters else ():
+        check_parameters(name, parameters)
+        paper = paper_parameters()[name]
+        tasks[name] = {key: value for key, value in parameters.items() if value != paper[key]}
+        if not tasks[name]:
+            raise ValueError(f"parameters must differ from the paper's, which {name} has without --set")
+    return tasks
+
+
+def _run_with(tasks: Mapping[str, dict[str, Any]]) -> int:
     """Run notebooks with other parameters; results go below build/other."""
-    outcomes = run_all(dict.fromkeys(chosen, parameters))
+    outcomes = run_all(tasks)
     for outcome in outcomes:
         if not outcome.problem:
-            folder = other_run(outcome.name, paper_parameters()[outcome.name] | parameters)
+            folder = other_run(outcome.name, paper_parameters()[outcome.name] | tasks[outcome.name])
             print(f"{outcome.name}: results in {folder}")
     return _report_problems(outcomes)
 
@@ -99,7 +127,7 @@ def _reproduce(chosen: list[str], *, force: bool, accept: bool) -> int:
     remove_leftovers()
     start = time.perf_counter()
     state = load_state()
-    stale = [name for name in chosen if force or not _is_current(name, state)]
+    stale = [name for name in chosen if force or not is_current(name, state)]
     outcomes = run_all({name: {} for name in stale})
     elapsed = time.perf_counter() - start
     print(f"\nNotebooks: {len(stale)} run, {len(chosen) - len(stale)} unchanged ({elapsed:.0f} s)")
@@ -117,7 +145,7 @@ def run_all(tasks: Mapping[str, dict[str, Any]]) -> list[Outcome]:
     context = multiprocessing.get_context("spawn")
     terminal = sys.stderr.isatty()
     with (
-        ProcessPoolExecutor(workers, mp_context=context) as pool,
+        ProcessPoolExecutor(workers, mp_context=context, initializer=_live_with_parent) as pool,
         tqdm(total=len(tasks), unit="notebook", disable=not terminal) as bar,
     ):
         futures: list[Future[Outcome]] = [pool.submit(execute, name, given) for name, given in tasks.items()]
@@ -132,9 +160,23 @@ def run_all(tasks: Mapping[str, dict[str, Any]]) -> list[Outcome]:
                     word = "failed" if outcome.problem else "done"
                     print(f"{word:6} {outcome.name} ({outcome.seconds:.1f} s)", flush=True)
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
             raise
     return outcomes
+
+
+def _live_with_parent() -> None:
+    """In a worker: leave interrupts to the parent, and end when it ends, however that happens."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def execute(name: str, parameters: dict[str, Any]) -> Outcome:
@@ -144,9 +186,10 @@ def execute(name: str, parameters: dict[str, Any]) -> Outcome:
     start = time.perf_counter()
     full = paper_parameters()[name] | parameters
     executed = output_root() / (other_run(name, full) if parameters else "build/run") / f"{name}.ipynb"
-    executed.parent.mkdir(parents=True, exist_ok=True)
     problem = ""
     try:
+        executed.parent.mkdir(parents=True, exist_ok=True)
+        executed.unlink(missing_ok=True)
         notebook = papermill.execute_notebook(
             notebooks.FOLDER / f"{name}.ipynb",
             executed,
@@ -158,10 +201,20 @@ def execute(name: str, parameters: dict[str, Any]) -> Outcome:
         if not parameters:
             write(output_root() / "notebooks" / f"{name}.ipynb", notebooks.normalised(notebook))
     except papermill.PapermillExecutionError as error:
-        problem = f"cell {error.exec_count}: {error.ename}: {error.evalue}"
+        cell = error.exec_count - bool(parameters)  # papermill adds a cell for parameters
+        problem = f"cell {cell}: {error.ename}: {error.evalue}"
     except Exception as error:  # a kernel that died, a disk that is full: the others shall go on
-        problem = f"{type(error).__name__}: {error}"
+        problem = f"{_running_cell(executed, parameters)}{type(error).__name__}: {error}"
     return Outcome(name, time.perf_counter() - start, problem)
+
+
+def _running_cell(executed: Path, parameters: Mapping[str, Any]) -> str:
+    """The cell at which papermill's last copy of a notebook stopped, if there is one."""
+    with suppress(OSError, ValueError):
+        code = [cell for cell in notebooks.read(executed)["cells"] if cell["cell_type"] == "code"]
+        number = [cell["execution_count"] for cell in code].index(None) + 1
+        return f"cell {number - bool(parameters)}: "
+    return ""
 
 
 def _report_problems(outcomes: list[Outcome]) -> int:
@@ -199,17 +252,17 @@ def load_state() -> dict[str, Any]:
     """What is remembered of earlier runs; nothing if the file is missing or damaged."""
     try:
         return dict(json.loads((output_root() / STATE).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):
         return {}
 
 
-def _is_current(name: str, state: Mapping[str, Any]) -> bool:
-    known = state.get(name, {})
-    if known.get("inputs") != inputs(name):
-        return False
+def is_current(name: str, state: Mapping[str, Any]) -> bool:
+    """Whether nothing that a notebook depends on, nor anything that it left, has changed."""
     try:
-        return bool(known["outputs"] == {path.name: manifest.digest(path) for path in outputs(name)})
-    except OSError:
+        known = state[name]
+        found = {path.name: manifest.digest(path) for path in outputs(name)}
+        return bool(known["inputs"] == inputs(name) and known["outputs"] == found)
+    except (OSError, ValueError, KeyError, TypeError):  # something is missing or damaged
         return False
 
 
@@ -228,3 +281,14 @@ def remove_leftovers() -> None:
         for path in (output_root() / folder).glob(".*.part"):
             with suppress(OSError):
                 path.unlink()
+
+
+@contextmanager
+def only_run() -> Iterator[None]:
+    """Hold the lock of the output folder, where the system has such locks."""
+    path = output_root() / "build" / "lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
