@@ -210,10 +210,10 @@ def execute(name: str, parameters: dict[str, Any]) -> Outcome:
 
 def _running_cell(executed: Path, parameters: Mapping[str, Any]) -> str:
     """The cell at which papermill's last copy of a notebook stopped, if there is one."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, KeyError):
         code = [cell for cell in notebooks.read(executed)["cells"] if cell["cell_type"] == "code"]
-        number = [cell["execution_count"] for cell in code].index(None) + 1
-        return f"cell {number - bool(parameters)}: "
+        started = sum(cell["metadata"]["papermill"]["start_time"] is not None for cell in code)
+        return f"cell {started - bool(parameters)}: "
     return ""
 
 
