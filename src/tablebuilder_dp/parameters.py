@@ -29,6 +29,7 @@ VARIANCE_MARGIN = Fraction(1, 10**270)  # so far V stays from its ends, 0 and D(
 TINY = Fraction(1, 10**300)  # positive numbers below it are refused: float64 would lose their digits
 EXPONENT_MAX = 5000  # 10**EXPONENT_MAX is still quick to write out as an integer
 
+_ONE_OVER_TINY = 10**300
 _NUMBERS = (int, float, Decimal, str, np.integer, np.floating)
 
 
@@ -75,13 +76,13 @@ def number(
     ValueError: epsilon must be a number in (0, 500], got -1
     """
     exact = _rational(value, name)
-    if exact is not None and 0 < exact < TINY:
-        allowed = f"at least {float(TINY)}"
-    elif exact is not None:
+    if exact is not None:
         above = exact >= low if "low" in includes else exact > low
         below = high is None or (exact <= high if "high" in includes else exact < high)
         if above and below:
-            return exact
+            if exact.denominator < _ONE_OVER_TINY or exact >= TINY or exact == 0:
+                return exact
+            allowed = f"at least {float(TINY)}"
     left = "[" if "low" in includes else "("
     right = "]" if "high" in includes else ")"
     end = "inf" if high is None else high
@@ -184,7 +185,7 @@ def many(
         return np.array([float(read(one))]), [one], True
     if len(values) == 0:
         raise wrong_value(name, "a number or a non-empty sequence of numbers", values)
-    if floats is not None and floats.min() > EPSILON_MIN and floats.max() < high:  # false for NaN
+    if floats is not None and floats.min() > 1e-290 and floats.max() < high:  # false for NaN
         return floats, values, False
     return np.array([float(read(value)) for value in values]), values, False
 

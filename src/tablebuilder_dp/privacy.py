@@ -131,9 +131,13 @@ def _kinks(support: int, gamma: float) -> tuple[Array, Array, Array]:
     below = _prefix_sums(weights)
     total = 2 * below.item(-1) - 1
     # B(z) = p(z)·P(Z < z)/p(z−1); where p(z−1) underflows, that last ratio is 1.
-    slopes = np.ones(support + 1)
+    slopes = np.empty(support + 1)
     slopes[0] = 0
-    np.divide(below[:-1], weights[:-1], out=slopes[1:], where=weights[:-1] > 0)
+    if weights[0] > 0:
+        np.divide(below[:-1], weights[:-1], out=slopes[1:])
+    else:
+        slopes[1:] = 1
+        np.divide(below[:-1], weights[:-1], out=slopes[1:], where=weights[:-1] > 0)
     slopes *= weights
     rises = np.empty(support + 1)
     rises[0] = weights[0]
