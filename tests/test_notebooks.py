@@ -4,6 +4,7 @@ import csv
 import itertools
 import json
 import re
+import struct
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,12 @@ def test_every_figure_of_the_paper_is_there_in_three_forms(name: str) -> None:
             manifest.digest(path)
             == json.loads((ROOT / "manifest.json").read_text())[f"figures/{name}.{suffix}"]
         )
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_pictures_are_sharp(name: str) -> None:
+    width, height = struct.unpack(">II", (ROOT / "figures" / f"{name}.png").read_bytes()[16:24])
+    assert min(width, height) >= 600
 
 
 @pytest.mark.parametrize(("name", "support"), [("figure-1a", 11), ("figure-1b", 15)])

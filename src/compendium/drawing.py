@@ -10,8 +10,6 @@ from functools import cached_property, wraps
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; line styles serve print in grey.
@@ -50,22 +48,22 @@ class Drawing:
     @cached_property
     def png(self) -> bytes:
         """The picture as PNG."""
-        buffer = io.BytesIO()
-        with mpl.rc_context(STYLE):
-            FigureCanvasAgg(self.figure).print_png(buffer, metadata={"Software": None})
-        return buffer.getvalue()
+        return self._saved("png", {"Software": None})
 
     def files(self) -> dict[str, bytes]:
         """The picture as SVG and PNG and the plotted numbers as CSV, by suffix."""
-        buffer = io.StringIO()
-        with mpl.rc_context(STYLE):
-            metadata = {"Date": None, "Creator": None, "Title": self.alt}
-            FigureCanvasSVG(self.figure).print_svg(buffer, metadata=metadata)
         table = io.StringIO()
         writer = csv.writer(table, lineterminator="\n")
         writer.writerow(self.data)
         writer.writerows(zip(*(map(_cell, column) for column in self.data.values()), strict=True))
-        return {"svg": buffer.getvalue().encode(), "png": self.png, "csv": table.getvalue().encode()}
+        svg = self._saved("svg", {"Date": None, "Creator": None, "Title": self.alt})
+        return {"svg": svg, "png": self.png, "csv": table.getvalue().encode()}
+
+    def _saved(self, kind: str, metadata: dict[str, Any]) -> bytes:
+        buffer = io.BytesIO()
+        with mpl.rc_context(STYLE):
+            self.figure.savefig(buffer, format=kind, dpi=150, metadata=metadata)
+        return buffer.getvalue()
 
 
 def _cell(value: Any) -> str:
@@ -85,5 +83,5 @@ def styled(draw: Callable[..., Drawing]) -> Callable[..., Drawing]:
 
 def canvas(width: float = 6.4, height: float = 4.0, columns: int = 1) -> tuple[Figure, Any]:
     """An empty figure and its axes."""
-    figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(1, columns)
