@@ -14,7 +14,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup reproduce test lab bench lock clean
+.PHONY: help setup reproduce verify paper test lab bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,12 @@ setup: $(ENVIRONMENT) ## build .venv from requirements.lock (BASE=python3.12 cho
 
 reproduce: $(ENVIRONMENT) ## the main job: run the notebooks (NOTEBOOKS="04 05" FORCE=1 SET="epsilon=1")
 	@$(PYTHON) -m compendium $(NOTEBOOKS) $(if $(FORCE),--force) $(if $(ACCEPT),--accept) $(if $(SET),--set $(SET))
+
+verify: $(ENVIRONMENT) ## a verdict for everything that the paper says (VERIFY="--section V-C --verdict slip")
+	@$(PYTHON) -m compendium.verify $(VERIFY)
+
+paper: $(ENVIRONMENT) ## typeset paper/report.pdf from the committed numbers
+	@$(PYTHON) -m compendium.report
 
 test: $(ENVIRONMENT) ## style, types, tests and doctests
 	$(PYTHON) -m ruff check .

@@ -1,15 +1,22 @@
-"""What the paper prints (``paper/claims.toml``), and whether a computed value is what it prints."""
+"""What the paper says (``paper/claims.toml``), and whether a computed value is what it prints."""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from compendium.files import ROOT
 from tablebuilder_dp.intervals import Enclosure
+
+PAPER = ROOT / "paper" / "claims.toml"
+"""The statements of the paper."""
+OURS = ROOT / "paper" / "corrections.toml"
+"""The statements that stand beside those of the paper that fail."""
 
 Value = Enclosure | Fraction | int | str
 """What a claim is compared with: an enclosed or exact number, or a word such as "yes"."""
@@ -17,18 +24,49 @@ Value = Enclosure | Fraction | int | str
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of the paper in our words, with the printed value as a string."""
+    """One statement in our words, with what is printed as a string: a number, a formula or "yes"."""
 
     id: str
+    section: str
     where: str
     says: str
     printed: str
+    check: str
+    """The function of `compendium.checks` that finds the truth, as "module.function"."""
+    at: Mapping[str, Any] = field(default_factory=dict)
+    """The indices and parameters at which the statement is made."""
+    meaning: str = ""
+    """What a word such as "slightly" is taken to mean."""
+    correction: str = ""
+    """What should be printed, where a misprint is suspected."""
+    proof: str = ""
+    """Why the statement, or its correction, holds for all parameters."""
+    because: str = ""
+    """Why a statement fails, or on what it depends; numbers of the check stand in braces."""
+    changes: str = ""
+    """What that means for someone who applies the paper."""
+    corrects: tuple[str, ...] = ()
+    """For a statement of ours: the claims of the paper that it stands beside."""
 
 
-def load(path: Path = ROOT / "paper" / "claims.toml") -> dict[str, Claim]:
+def load(path: Path = PAPER) -> dict[str, Claim]:
     """All claims by their id, in the file's order."""
-    entries = tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
-    return {entry["id"]: Claim(**entry) for entry in entries}
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
+    except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"the ledger needs a readable {path.parent.name}/{path.name}: {error}") from None
+    claims: dict[str, Claim] = {}
+    known = {item.name for item in fields(Claim)}
+    needed = {
+        item.name for item in fields(Claim) if item.default is MISSING and item.default_factory is MISSING
+    }
+    for entry in entries:
+        name = entry.get("id", "without id")
+        if name in claims or not needed <= set(entry) <= known:
+            wrong = sorted(needed - set(entry) | set(entry) - known) or ["id"]
+            raise ValueError(f"claim {name} in {path.name} must have each field once: see {', '.join(wrong)}")
+        claims[name] = Claim(**entry | {"corrects": tuple(entry.get("corrects", ()))})
+    return claims
 
 
 def rounds_to(value: Value, printed: str) -> bool:
@@ -41,14 +79,28 @@ def rounds_to(value: Value, printed: str) -> bool:
     """
     if isinstance(value, str):
         return value == printed
-    return {_rounded(end, printed) for end in _ends(value)} == {Decimal(printed)}
+    return {_rounded(end, printed) for end in ends(value)} == {Decimal(printed)}
+
+
+def right_digits(value: Enclosure | Fraction, printed: str) -> int:
+    """How many of the printed significant digits are right: within half a unit of the last of them.
+
+    >>> right_digits(Fraction("0.12349"), "0.1236"), right_digits(Fraction(1), "2")
+    (3, 0)
+    """
+    decimal = Decimal(printed)
+    error = max(abs(end - Fraction(decimal)) for end in ends(value))
+    count = len(decimal.as_tuple().digits)
+    while count and error > Fraction(10) ** (decimal.adjusted() - count + 1) / 2:
+        count -= 1
+    return count
 
 
 def shown(value: Value, printed: str) -> str:
     """A value in the notation and to the decimal places of the printed one."""
     if isinstance(value, str):
         return value
-    middle = sum(_ends(value), Fraction(0)) / 2
+    middle = sum(ends(value), Fraction(0)) / 2
     if "e" in printed:
         with localcontext(prec=100):
             decimal = Decimal(middle.numerator) / middle.denominator
@@ -56,7 +108,8 @@ def shown(value: Value, printed: str) -> str:
     return f"{_rounded(middle, printed):f}"
 
 
-def _ends(value: Enclosure | Fraction | int) -> tuple[Fraction, Fraction]:
+def ends(value: Enclosure | Fraction | int) -> tuple[Fraction, Fraction]:
+    """The two ends of an enclosure; an exact number twice."""
     return (value.lower, value.upper) if isinstance(value, Enclosure) else (Fraction(value), Fraction(value))
 
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import NullLocator
 
-from compendium.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, Drawing, canvas, styled
+from compendium.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, Drawing, canvas, styled
 from compendium.experiment import Experiment
+from compendium.ledger import KINDS, Entry
 from tablebuilder_dp import certified, design, noise, privacy, sampling
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
@@ -271,3 +272,46 @@ def weight_errors(name: str, table: sampling.LookupTable, *, gamma: Fraction) ->
     )
     alt = "Bars between −1 and 1, symmetric about zero but for the first and the last."
     return Drawing(name, figure, caption, alt, {"z": z, "keys": errors})
+
+
+@styled
+def verdicts(name: str, entries: Sequence[Entry]) -> Drawing:
+    """The ledger at a glance: how many verdicts of each kind, section by section."""
+    sections = list(dict.fromkeys(entry.claim.section for entry in entries))
+    figure, axes = canvas(height=0.9 + 0.32 * len(sections))
+    left = np.zeros(len(sections))
+    data: dict[str, Sequence[Any]] = {"section": sections}
+    colours = (GREEN, SKY, BLUE, PURPLE, ORANGE)
+    for kind, colour, hatch in zip(reversed(KINDS), colours, ("", "..", "//", "xx", "\\\\"), strict=True):
+        found = [entry.claim.section for entry in entries if entry.kind == kind]
+        widths = [found.count(section) for section in sections]
+        bars = axes.barh(
+            sections,
+            widths,
+            left=left,
+            color=colour,
+            label=kind,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0.5,
+        )
+        axes.bar_label(
+            bars,
+            labels=[str(width) if width else "" for width in widths],
+            label_type="center",
+            fontsize=8,
+            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+        )
+        left += widths
+        data[kind] = widths
+    for place, width in enumerate(left):
+        axes.annotate(
+            f"{width:.0f}", (width, place), (4, 0), textcoords="offset points", va="center", fontsize=8
+        )
+    axes.invert_yaxis()
+    axes.set(xlabel="claims", ylabel="section")
+    axes.grid(axis="y", visible=False)
+    axes.legend(loc="lower right", fontsize=8)
+    caption = "What becomes of the paper's claims, section by section; at the end of each bar their number."
+    total = ", ".join(f"{sum(int(n) for n in data[kind])} {kind}" for kind in reversed(KINDS))
+    return Drawing(name, figure, caption, f"Stacked bars of the verdicts by section; in all {total}.", data)

@@ -1,8 +1,8 @@
 """Did this machine reproduce everything? Numbers and bytes against the committed ones.
 
-``paper/numbers.json`` holds every recorded number, ``manifest.json`` the SHA-256 of every figure and
-executed notebook. Numbers are printed digits and must agree on every machine; bytes agree under the
-same lock, Python version and processor family.
+``paper/numbers.json`` holds every recorded number, ``manifest.json`` the SHA-256 of every figure,
+executed notebook, the errata and the report. Numbers are printed digits and must agree on every machine;
+bytes agree under the same lock, Python version and processor family.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from compendium import notebooks
+from compendium import notebooks, report
 from compendium.files import ROOT, output_root, write
 from compendium.runs import PAPER_RUNS
 
@@ -27,38 +27,30 @@ def digest(path: Path) -> str:
 
 
 def conclude(names: Sequence[str], *, accept: bool) -> int:
-    """Compare the results of notebooks with the committed ones and print the closing summary."""
+    """Compare the results of notebooks with the committed ones and print the closing summary.
+
+    When all notebooks were asked for, the report is built from their numbers.
+    """
     records = {name: _record(name) for name in names}
     numbers = {name: record["numbers"] for name, record in records.items()}
-    files = {
-        path.as_posix(): digest(output_root() / path)
-        for name in names
-        for path in _files(name, records[name])
-    }
     complete = list(names) == [path.stem for path in notebooks.paths()]
+    paths = [path for name in names for path in files(name, records[name])]
+    if complete:
+        report.build(numbers)
+        paths.append(report.PDF)
+    found = {path.as_posix(): digest(output_root() / path) for path in paths}
     if accept:
         old_numbers, old_files = ({}, {}) if complete else (_load(NUMBERS), _load(MANIFEST))
         write(output_root() / NUMBERS, _json(old_numbers | numbers))
-        write(output_root() / MANIFEST, _json(old_files | files))
-    known_numbers, known_files = _load(NUMBERS), _load(MANIFEST)
-    agreeing, differing = (
-        sorted({claim for record in records.values() for claim in record[kind]})
-        for kind in ("agreeing", "differing")
-    )
-    print(f"Printed values of the paper: {len(agreeing)} agree, {len(differing)} differ", end="")
-    print(f" ({', '.join(differing)})" if differing else "")
-    changed = []
-    for name, found in numbers.items():
-        known = known_numbers.get(name, {})
-        for key in sorted({*found, *known}):
-            if found.get(key) != known.get(key):
-                changed.append(
-                    f"{name}: {key} is {found.get(key, 'missing')}, committed {known.get(key, 'nothing')}"
-                )
+        write(output_root() / MANIFEST, _json(old_files | found))
+    for record in numbers.values():
+        _print_verdicts(record)
+    changed = _changes(numbers, _load(NUMBERS))
     _print_part("Numbers", sum(map(len, numbers.values())), changed)
-    other = [path for path, found in files.items() if known_files.get(path) != found]
-    other += [f"{path} (missing)" for path in known_files if complete and path not in files]
-    _print_part("Files", len(files), other)
+    known = _load(MANIFEST)
+    other = [path for path, value in found.items() if known.get(path) != value]
+    other += [f"{path} (missing)" for path in known if complete and path not in found]
+    _print_part("Files", len(found), other)
     if changed:
         print("Numbers differ from the committed ones: that should not happen on any machine.")
     elif other:
@@ -70,18 +62,38 @@ def conclude(names: Sequence[str], *, accept: bool) -> int:
     return 1 if changed else 0
 
 
+def _print_verdicts(numbers: dict[str, str]) -> None:
+    """The verdicts on the paper's claims, if these numbers have them."""
+    counts = {name.removeprefix("count:"): int(n) for name, n in numbers.items() if name.startswith("count:")}
+    if counts:
+        parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+        print(f"Claims of the paper: {sum(counts.values())} checked, {parts}")
+
+
+def _changes(numbers: dict[str, dict[str, str]], known: dict[str, Any]) -> list[str]:
+    changed = []
+    for name, found in numbers.items():
+        committed = known.get(name, {})
+        for key in sorted({*found, *committed}):
+            if found.get(key) != committed.get(key):
+                changed.append(
+                    f"{name}: {key} is {found.get(key, 'missing')}, committed {committed.get(key, 'nothing')}"
+                )
+    return changed
+
+
 def _print_part(what: str, count: int, problems: Sequence[str]) -> None:
     print(f"{what}: {count - len(problems)} of {count} as committed")
     for problem in problems:
         print(f"  other: {problem}")
 
 
-def _files(name: str, record: dict[str, Any]) -> list[Path]:
-    """Figures and executed notebook, relative to the root."""
+def files(name: str, record: dict[str, Any]) -> list[Path]:
+    """Figures, documents and executed notebook, relative to the output root."""
     figures = [
         Path(f"figures/{figure}.{kind}") for figure in record["figures"] for kind in ("svg", "png", "csv")
     ]
-    return [*figures, Path(f"notebooks/{name}.ipynb")]
+    return [*figures, *map(Path, record["documents"]), Path(f"notebooks/{name}.ipynb")]
 
 
 def _record(name: str) -> dict[str, Any]:

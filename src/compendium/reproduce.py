@@ -241,11 +241,9 @@ def inputs(name: str) -> str:
 
 def outputs(name: str) -> list[Path]:
     """The files that a run of a notebook with the paper's parameters leaves."""
-    record = output_root() / PAPER_RUNS / f"{name}.json"
-    found = [record, output_root() / "notebooks" / f"{name}.ipynb"]
-    for figure in json.loads(record.read_text(encoding="utf-8"))["figures"]:
-        found += [output_root() / "figures" / f"{figure}.{suffix}" for suffix in ("svg", "png", "csv")]
-    return found
+    path = output_root() / PAPER_RUNS / f"{name}.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    return [path, *(output_root() / file for file in manifest.files(name, record))]
 
 
 def load_state() -> dict[str, Any]:

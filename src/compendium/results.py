@@ -8,22 +8,26 @@ are never overwritten, however a notebook is started.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from IPython.display import Image, Markdown, display
 
-from compendium import claims
+from compendium import claims, errata, ledger, verify
 from compendium.drawing import Drawing
 from compendium.files import output_root, write
+from compendium.ledger import Entry
 from compendium.runs import PAPER_RUNS, check_parameters, other_run, paper_parameters
 from tablebuilder_dp import parameters as checks
 from tablebuilder_dp.intervals import Enclosure
 
+if TYPE_CHECKING:  # its import of dp_accounting takes as long as a kernel's start
+    from compendium.witnesses import Witness
+
 
 class Comparison(NamedTuple):
-    """The paper's values beside ours, and the ids of the claims that differ."""
+    """The paper's values beside ours, and the ids of the claims that are not simply confirmed."""
 
     table: str
     differing: tuple[str, ...]
@@ -47,7 +51,7 @@ class Results:
         self._folder = output_root() / (PAPER_RUNS if self.is_paper else other_run(notebook, parameters))
         self._figures = output_root() / "figures" if self.is_paper else self._folder
         self._path = self._folder / f"{notebook}.json"
-        self._record: dict[str, Any] = {"figures": [], "agreeing": [], "differing": [], "numbers": {}}
+        self._record: dict[str, Any] = {"figures": [], "documents": [], "numbers": {}}
         self._save()
 
     def figure(self, drawing: Drawing) -> None:
@@ -71,16 +75,35 @@ class Results:
         differing = []
         for name, value in values.items():
             claim = stated[name]
-            agrees = claims.rounds_to(value, claim.printed)
+            verdict = ledger.settle(claim).verdict
+            if verdict == ledger.CONFIRMED and not claims.rounds_to(value, claim.printed):
+                raise AssertionError(f"{name} is confirmed by the ledger, but here it is {value}")
+            mark = "" if verdict == ledger.CONFIRMED else "**"
             ours = claims.shown(value, claim.printed)
-            lines.append(
-                f"| {claim.says} | {claim.printed} | {ours} | {'agrees' if agrees else '**differs**'} |"
-            )
-            self._record["agreeing" if agrees else "differing"].append(name)
+            lines.append(f"| {claim.says} | {claim.printed} | {ours} | {mark}{verdict}{mark} |")
             self.number(name, value)
-            if not agrees:
+            if mark:
                 differing.append(name)
         return Comparison("\n".join(lines), tuple(differing))
+
+    def keep(
+        self, entries: Sequence[Entry], corrections: Sequence[Entry], witnesses: Sequence[Witness]
+    ) -> None:
+        """Record the whole ledger and, with the paper's parameters, write the errata."""
+        numbers = self._record["numbers"]
+        for kind, count in verify.counts(entries).items():
+            numbers[f"count:{kind}"] = str(count)
+        for entry in (*entries, *corrections):
+            parts = {"verdict": entry.verdict, "printed": entry.claim.printed, "true": verify.truth(entry)}
+            parts |= {"because": entry.because, "evidence": entry.evidence}
+            numbers |= {f"{part}:{entry.claim.id}": text for part, text in parts.items()}
+        for witness in witnesses:
+            for route, agreement in witness.agreement.items():
+                numbers[f"witness:{witness.quantity}:{route}"] = agreement
+        if self.is_paper:
+            write(output_root() / errata.ERRATA, errata.document(entries, corrections))
+            self._record["documents"].append(errata.ERRATA.as_posix())
+        self._save()
 
     def number(self, name: str, value: claims.Value | float, digits: int = 15) -> None:
         """Record a number, to fixed significant digits, for ``paper/numbers.json``."""

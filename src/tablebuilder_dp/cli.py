@@ -12,13 +12,26 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from importlib.metadata import entry_points
+from typing import Any, NamedTuple, NoReturn
 
 from tablebuilder_dp import design, noise, parameters, privacy, sampling
 
 PROGRAM = "tablebuilder-dp"
-Answer = tuple[dict[str, Any], str]
-"""What a subcommand returns: the JSON object and the text for people."""
+PLUGINS = "tablebuilder_dp.commands"
+"""The group of entry points through which other packages add subcommands."""
+
+
+class Answer(NamedTuple):
+    """What a subcommand returns: the JSON object, the text for people and the exit code."""
+
+    data: dict[str, Any]
+    text: str
+    status: int = 0
+
+
+Register = Callable[[str, Callable[[argparse.Namespace], Answer], str], argparse.ArgumentParser]
+"""Adds a subcommand by its name, function and summary; its options are added to the parser returned."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -28,22 +41,26 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{PROGRAM}: {message}\n")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(
+    arguments: Sequence[str] | None = None, *, plugins: Sequence[Callable[[Register], None]] | None = None
+) -> int:
     """Run the command line; 0 on success, 2 with one sentence on bad input."""
-    options = _parser().parse_args(arguments)
+    if plugins is None:
+        plugins = [point.load() for point in entry_points(group=PLUGINS)]
+    options = _parser(plugins).parse_args(arguments)
     try:
-        answer, text = options.run(options)
+        answer = options.run(options)
     except (ValueError, TypeError, ArithmeticError) as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2
     try:
-        print(json.dumps(answer, allow_nan=False) if options.json else text, flush=True)
+        print(json.dumps(answer.data, allow_nan=False) if options.json else answer.text, flush=True)
     except BrokenPipeError:  # the reader has seen enough, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    return int(answer.status)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentParser:
     parser = _Parser(prog=PROGRAM, description="Design TableBuilder noise and state its (epsilon, delta).")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
@@ -70,6 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     draw = command("sample", _sample, "the noise that a design's lookup table gives to cell keys")
     _add_table(draw)
     draw.add_argument("keys", nargs="+", metavar="KEY", help="cell keys in [0, KEYSIZE)")
+    for register in plugins:
+        register(command)
     return parser
 
 
@@ -109,7 +128,7 @@ def _design(options: argparse.Namespace) -> Answer:
         "        z   p(z) = p(-z)",
         *_shortened([f"  {z:7d}   {_digits(p)}" for z, p in upper_half]),
     ]
-    return answer, "\n".join(text)
+    return Answer(answer, "\n".join(text))
 
 
 def _privacy(options: argparse.Namespace) -> Answer:
@@ -136,7 +155,7 @@ def _privacy(options: argparse.Namespace) -> Answer:
         "  epsilon   delta",
         *(f"  {row['epsilon']:<9g} {_digits(row['delta'])}" for row in answer["profile"]),
     ]
-    return answer, "\n".join(text)
+    return Answer(answer, "\n".join(text))
 
 
 def _plateau_line(support: int, gamma: parameters.Number) -> str:
@@ -183,7 +202,7 @@ def _table(options: argparse.Namespace) -> Answer:
         "        z                    cut                   keys",
         *_shortened([f"  {z:7d}   {cut:20d}   {weight:20d}" for z, cut, weight in rows]),
     ]
-    return answer, "\n".join(text)
+    return Answer(answer, "\n".join(text))
 
 
 def _designed_delta(made: design.Design) -> str:
@@ -198,7 +217,7 @@ def _sample(options: argparse.Namespace) -> Answer:
     keys = [_integer(key, "key") for key in options.keys]
     samples = sampling.sample(table, keys).tolist()
     rows = (f"  {key:>20d}   {value:+d}" for key, value in zip(keys, samples, strict=True))
-    return {"samples": samples}, "\n".join([f"  {'key':>20}   noise", *rows])
+    return Answer({"samples": samples}, "\n".join([f"  {'key':>20}   noise", *rows]))
 
 
 def _integer(text: str, name: str) -> int:

@@ -8,6 +8,7 @@ sampling are exact rationals, or logarithms of such.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tablebuilder_dp import certified, parameters, privacy
+from tablebuilder_dp import certified, design, parameters, privacy
+from tablebuilder_dp.intervals import MAX_DIGITS, Enclosure
 
 _BUCKET_BITS = 16
 _CHUNK = 1 << 16  # keys per step: the working arrays stay in the processor's cache
@@ -197,3 +199,85 @@ def delta(table: LookupTable, epsilon: parameters.Number) -> privacy.Divergence:
     zero = Fraction(0)
     forward, backward = certified.hockey_stick([*p, zero], [zero, *p], epsilon)
     return privacy.Divergence(float(forward), float(backward))
+
+
+def epsilon(table: LookupTable, delta: parameters.Number | None = None) -> float:
+    """The smallest ε at which the table is (ε, δ)-differentially private; δ^Q if no δ is given.
+
+    Infinite where δ is below the mass that one of two neighbouring counts alone can publish. Rounded
+    up, as a guarantee must be.
+
+    >>> table = lookup_table(support=1, gamma="0.5", keysize=256)
+    >>> epsilon(table), epsilon(table, "0.5"), epsilon(table, "0.001")
+    (0.4877..., 0.0, inf)
+    """
+    ratio = growth(table, delta)
+    if ratio in (1, math.inf):
+        return math.log(ratio)
+    exact = certified.logarithm(Fraction(ratio)).upper
+    return next(value for value in (float(exact), math.nextafter(float(exact), math.inf)) if value >= exact)
+
+
+def growth(table: LookupTable, delta: parameters.Number | None = None) -> Fraction | float:
+    """e^ε of `epsilon`, exactly.
+
+    >>> growth(lookup_table(support=1, gamma="0.5", keysize=256))
+    Fraction(57, 35)
+    """
+    if not isinstance(table, LookupTable):
+        raise parameters.wrong_type("table", "a LookupTable", table)
+    target = after_sampling(table).delta if delta is None else parameters.delta(delta)
+    earlier, later = [0, *table.weights], [*table.weights, 0]
+    return max(_growth(a, b, target * table.keysize) for a, b in ((later, earlier), (earlier, later)))
+
+
+def _growth(p: Sequence[int], q: Sequence[int], allowed: Fraction) -> Fraction | float:
+    """The smallest t = e^ε ≥ 1 with Σ max(0, p − t·q) ≤ allowed, in keys.
+
+    The sum is linear in t between the ratios p/q, so it is solved with the n largest of them for the
+    first n whose solution is not below the next ratio.
+    """
+    spare = allowed - sum(a for a, b in zip(p, q, strict=True) if not b)
+    if spare < 0:
+        return math.inf
+    above = below = 0
+    solution = Fraction(1)
+    for ratio, a, b in sorted(((Fraction(a, b), a, b) for a, b in zip(p, q, strict=True) if b), reverse=True):
+        if ratio <= solution:
+            break
+        above, below = above + a, below + b
+        solution = max(Fraction(1), (above - spare) / below)
+    return solution
+
+
+def full_support_limit(
+    *,
+    support: int,
+    keysize: int,
+    slack: parameters.Number = design.PAPER_SLACK,
+    digits: int = certified.DIGITS,
+) -> Enclosure:
+    """The ε up to which the table of Proposition 3 has full support, and beyond which it has not.
+
+    The value that is lost first is D. Its keys number ⌊KEYSIZE·p(D)⌋ under the ceiling rule and p(D) falls
+    with ε, so the limit is where KEYSIZE·p(D) = 1.
+
+    >>> full_support_limit(support=10, keysize=2**8).digits(12)
+    '0.627215473175'
+    """
+    size, half_width = parameters.keysize(keysize), parameters.support(support)
+    if size <= 2 * half_width + 1:
+        raise parameters.wrong_value("keysize", f"above 2D + 1 = {2 * half_width + 1}", keysize)
+    wanted = 10 ** parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
+
+    def is_lost(level: Fraction) -> bool:
+        made = design.proposition_3(level, support=half_width, slack=slack)
+        return certified.edge_reaches(Fraction(1, size), support=half_width, gamma=made.gamma)
+
+    low, high = Fraction(0), Fraction(1)
+    while not is_lost(high):
+        low, high = high, 2 * high
+    while (high - low) * wanted > low:
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_lost(middle) else (middle, high)
+    return Enclosure(low, high)

@@ -1,0 +1,199 @@
+"""The statements that stand beside those of the paper that fail (``paper/corrections.toml``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise, product
+from typing import NamedTuple
+
+from compendium.claims import Claim
+from compendium.formulas import Cases, enclosed, evaluate, less, on_grid
+from tablebuilder_dp import certified, design, privacy, sampling
+from tablebuilder_dp.intervals import Enclosure, enclosure, exp, interval
+
+
+class Sampled(NamedTuple):
+    """A design, its lookup table and what the table makes of it."""
+
+    made: design.Design
+    table: sampling.LookupTable
+    after: sampling.AfterSampling
+
+
+@cache
+def sampled(epsilon: str, support: int, slack: str, keysize: int) -> Sampled:
+    """The table of one design by Proposition 3."""
+    made = design.proposition_3(epsilon, support=support, slack=slack)
+    table = sampling.lookup_table(support=support, gamma=made.gamma, keysize=keysize)
+    return Sampled(made, table, sampling.after_sampling(table))
+
+
+GRID = tuple(
+    product(("0.1", "0.5", "1", "2.5"), (1, 2, 5, 10, 25), ("0", "0.1", "1"), (100, 2**8, 2**16, 2**32))
+)
+"""ε, D, slack and KEYSIZE of the tables on which our statements are tried."""
+
+
+def on_tables(holds: Callable[[Sampled], bool], *, full_support: bool = False) -> Cases:
+    """Try a statement on the tables of the grid, or on those with full support."""
+    points = [point for point in GRID if not full_support or sampled(*point).table.full_support]
+    return on_grid("eps D slack KEYSIZE", points, lambda *point: holds(sampled(*point)))
+
+
+def _excess(table: sampling.LookupTable, growth: Fraction) -> Fraction:
+    """The larger of the two exact δ at e^ε = growth."""
+
+    def keys(p: list[int], q: list[int]) -> Fraction:
+        return sum((max(a - growth * b, Fraction(0)) for a, b in zip(p, q, strict=True)), Fraction(0))
+
+    once, shifted = [*table.weights, 0], [0, *table.weights]
+    return max(keys(once, shifted), keys(shifted, once)) / table.keysize
+
+
+def _ratios(table: sampling.LookupTable) -> list[Fraction]:
+    """p^Q(z)/p^Q(z−1) for z = −D+1, …, D, with full support."""
+    return [Fraction(later, earlier) for earlier, later in pairwise(table.weights)]
+
+
+def guarantee(claim: Claim) -> Cases:
+    """With the largest ratio of both directions for e^ε, neither direction exceeds δ^Q, exactly."""
+
+    def holds(one: Sampled) -> bool:
+        ratios = _ratios(one.table)
+        growth = evaluate(claim.printed, up=max(ratios), down=max(1 / ratio for ratio in ratios))
+        return _excess(one.table, growth) <= one.after.delta
+
+    return on_tables(holds, full_support=True)
+
+
+def smallest_epsilon(claim: Claim) -> Cases:
+    """At `sampling.epsilon` both directions keep δ^Q, and at a hair less one of them does not."""
+
+    def holds(one: Sampled) -> bool:
+        level = Fraction(sampling.epsilon(one.table))
+        kept = _excess(one.table, enclosure(exp(enclosed(level))).lower) <= one.after.delta
+        less_growth = enclosure(exp(enclosed(level * (1 - Fraction(1, 10**12))))).upper
+        return kept and (level == 0 or _excess(one.table, less_growth) > one.after.delta)
+
+    return on_tables(holds, full_support=True)
+
+
+def bias(claim: Claim) -> Cases:
+    """The printed bias of the ceiling rule, exactly, at full support or not."""
+    return on_tables(
+        lambda one: one.after.bias == evaluate(claim.printed, D=one.table.support, KEYSIZE=one.table.keysize)
+    )
+
+
+def mirrored_weights(claim: Claim) -> Cases:
+    """How many keys z has more than −z: none, but for the outermost pair the printed number."""
+
+    def holds(one: Sampled) -> bool:
+        weights = one.table.weights
+        gaps = [b - a for a, b in zip(weights[::-1], weights, strict=True)][: one.table.support]
+        return gaps == [int(claim.printed), *[0] * (one.table.support - 1)]
+
+    return on_tables(holds)
+
+
+def full_support(claim: Claim) -> Cases:
+    """The printed condition on KEYSIZE and p(D), decided by enclosures, against the tables."""
+
+    def holds(one: Sampled) -> bool:
+        edge = certified.pmf(one.table.support, support=one.table.support, gamma=one.made.gamma)
+        condition = evaluate(claim.printed, KEYSIZE=one.table.keysize, p=interval(edge))
+        return condition is one.table.full_support
+
+    return on_tables(holds)
+
+
+def full_support_limit(claim: Claim) -> Enclosure:
+    """The ε at which full support is lost."""
+    return sampling.full_support_limit(support=claim.at["D"], keysize=2 ** claim.at["bits"])
+
+
+def delta_after_sampling(claim: Claim) -> Cases:
+    """The printed δ^Q, and that it exceeds δ."""
+
+    def holds(one: Sampled) -> bool:
+        edge = certified.pmf(one.table.support, support=one.table.support, gamma=one.made.gamma)
+        ends = {
+            evaluate(claim.printed, KEYSIZE=one.table.keysize, delta=end) for end in (edge.lower, edge.upper)
+        }
+        return ends == {one.after.delta} and one.after.delta > edge.upper
+
+    return on_tables(holds)
+
+
+def variance_error(claim: Claim) -> Cases:
+    """|V^Q − V| stays below the printed bound."""
+
+    def holds(one: Sampled) -> bool:
+        D, K = one.table.support, one.table.keysize
+        truth = certified.variance(support=D, gamma=one.made.gamma)
+        bound: Fraction = evaluate(claim.printed, D=D, KEYSIZE=K)
+        return max(abs(one.after.variance - truth.lower), abs(one.after.variance - truth.upper)) < bound
+
+    return on_tables(holds)
+
+
+def sufficient_keysize(claim: Claim) -> Cases:
+    """Where KEYSIZE reaches the printed bound, the two-sided ε^Q is at most ε, decided by enclosures."""
+
+    def holds(one: Sampled) -> bool:
+        if one.made.slack == 0:
+            return True
+        D, level = one.table.support, one.made.epsilon
+        edge = interval(certified.pmf(D, support=D, gamma=one.made.gamma))
+        needed = evaluate(claim.printed, s=one.made.slack, eps=enclosed(level), D=D, delta=edge)
+        if not less(needed, enclosed(one.table.keysize)):
+            return True
+        ratios = _ratios(one.table)
+        return less(enclosed(max(*ratios, *(1 / ratio for ratio in ratios))), exp(enclosed(level)))
+
+    return on_tables(holds)
+
+
+def limit_attained(claim: Claim) -> Cases:
+    """At γ = ε/(2D−1) itself, δ is still p(−D)."""
+    grid = product((1, 2, 5, 11, 25), (Fraction(k, 4) for k in range(1, 12)))
+
+    def holds(D: int, eps: Fraction) -> bool:
+        gamma = evaluate(claim.printed, eps=eps, D=D)
+        return privacy.f_star(eps, support=D, gamma=gamma) == range(0)
+
+    return on_grid("D eps", grid, holds)
+
+
+# --- Example 3's drop from ε to ε^Q, part by part ---------------------------------------------
+
+
+def drop(claim: Claim) -> Enclosure | Fraction:
+    """A part of Example 3's ε − ε^Q: of the slack, of the ceilings, of looking one way only, or all."""
+    one = sampled("0.5", 25, "0.1", 2**32)
+    steepest = one.made.gamma * (2 * one.table.support - 1)
+    ratios = _ratios(one.table)
+    up, down = max(ratios), max(1 / ratio for ratio in ratios)
+    slack = one.made.epsilon - steepest
+    if claim.at["part"] == "slack":
+        return slack
+    forward, both = (certified.logarithm(ratio, digits=40) for ratio in (up, max(up, down)))
+    return {
+        "ceilings": Enclosure(steepest - forward.upper, steepest - forward.lower),
+        "direction": Enclosure(both.lower - forward.upper, both.upper - forward.lower),
+        "all": Enclosure(one.made.epsilon - forward.upper, one.made.epsilon - forward.lower),
+        "share": Enclosure(
+            slack / (one.made.epsilon - forward.lower), slack / (one.made.epsilon - forward.upper)
+        ),
+    }[claim.at["part"]]
+
+
+def example_3_epsilon(claim: Claim) -> Enclosure:
+    """Example 3's true ε for its δ^Q: two-sided, or the smallest."""
+    one = sampled("0.5", 25, "0.1", 2**32)
+    if claim.at["which"] == "two-sided":
+        ratios = _ratios(one.table)
+        return certified.logarithm(max(*ratios, *(1 / ratio for ratio in ratios)))
+    return certified.logarithm(Fraction(sampling.growth(one.table)))

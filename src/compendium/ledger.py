@@ -1,0 +1,195 @@
+"""The ledger: for every claim a verdict that is computed, never typed.
+
+A claim names a check of `compendium.checks`. The check finds the truth without looking at what is
+printed (or, for a formula, evaluates what is printed against the truth case by case); this module
+compares the two and words the verdict:
+
+*confirmed*: the printed number is the correct rounding of a certified value, or the statement holds;
+*confirmed to k digits*: at least half of the printed digits are right, but not all;
+*contradicted*: fewer are right, or the statement fails;
+*depends*: right under one reading and wrong under another;
+*slip*: wrong as printed, and right with the correction that is named.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from compendium import claims
+from compendium.claims import Claim
+from compendium.formulas import Cases
+from tablebuilder_dp.intervals import Enclosure
+
+CONFIRMED, CONTRADICTED, DEPENDS, SLIP = "confirmed", "contradicted", "depends", "slip"
+PARTLY = "confirmed to k digits"
+KINDS = (CONTRADICTED, SLIP, DEPENDS, PARTLY, CONFIRMED)
+"""The kinds of verdict, those that a reader should see first in front."""
+
+Answer = claims.Value | Cases
+"""What a check finds: a number, a word, or how a statement fares on many cases."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The answer of a check that has more to say than one value."""
+
+    readings: Mapping[str, Answer]
+    """The answer under each reading of the statement; one reading is named ""."""
+    slips: Mapping[str, Answer] = field(default_factory=dict)
+    """What else could have been meant: if the print fits one of these, it is a slip."""
+    origins: Mapping[str, Answer] = field(default_factory=dict)
+    """Calculations that may have led to the print; the first that fits is reported."""
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    """Numbers for the notes of the claim, where they stand in braces."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading of a claim: its verdict and what is true under it."""
+
+    name: str
+    verdict: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim with its verdict, and how it is known."""
+
+    claim: Claim
+    verdict: str
+    found: str
+    readings: tuple[Reading, ...]
+    evidence: str
+    correction: str
+    origin: str
+    because: str
+
+    @property
+    def kind(self) -> str:
+        """The verdict without its number of digits."""
+        return PARTLY if self.verdict.startswith("confirmed to") else self.verdict
+
+    def record(self) -> dict[str, Any]:
+        """All that is known, as plain data."""
+        claim = self.claim
+        record = {"id": claim.id, "section": claim.section, "where": claim.where, "says": claim.says}
+        record |= {"printed": claim.printed, "verdict": self.verdict, "found": self.found}
+        optional = {
+            "readings": [asdict(reading) for reading in self.readings if reading.name],
+            "correction": self.correction,
+            "origin": self.origin,
+            "meaning": claim.meaning,
+            "because": self.because,
+            "changes": claim.changes,
+            "evidence": self.evidence,
+            "proof": claim.proof,
+            "check": claim.check,
+            "corrects": list(claim.corrects),
+        }
+        return record | {name: value for name, value in optional.items() if value}
+
+
+def settle(claim: Claim) -> Entry:
+    """Run the check of one claim and word its verdict."""
+    truth = find_truth(claim)
+    readings = tuple(
+        Reading(name, _compare(answer, claim.printed), _found(answer, claim.printed))
+        for name, answer in truth.readings.items()
+    )
+    verdict = _combined(readings)
+    correction = origin = ""
+    if verdict not in (CONFIRMED, DEPENDS):
+        correction = _correction(claim, truth)
+        verdict = SLIP if correction else verdict
+        fits = (
+            name for name, answer in truth.origins.items() if _compare(answer, claim.printed) == CONFIRMED
+        )
+        origin = next(fits, "")
+    found = "; ".join(
+        f"{reading.name}: {reading.found}" if reading.name else reading.found for reading in readings
+    )
+    evidence = _evidence(truth, claim)
+    because = claim.because.format(**truth.numbers) if verdict != CONFIRMED else ""
+    return Entry(claim, verdict, found, readings, evidence, correction, origin, because)
+
+
+def settle_all(stated: Mapping[str, Claim] | None = None) -> list[Entry]:
+    """The whole ledger, in the order of the paper."""
+    return [settle(claim) for claim in (claims.load() if stated is None else stated).values()]
+
+
+def find_check(name: str) -> Callable[[Claim], Answer | Truth]:
+    """The function that a claim's ``check`` names."""
+    module, _, function = name.partition(".")
+    try:
+        found: Callable[[Claim], Answer | Truth] = getattr(
+            importlib.import_module(f"compendium.checks.{module}"), function
+        )
+    except (ImportError, AttributeError):
+        raise ValueError(f"check must be a function of compendium.checks, got {name!r}") from None
+    return found
+
+
+def find_truth(claim: Claim) -> Truth:
+    """What the check of a claim finds, under each reading."""
+    answer = find_check(claim.check)(claim)
+    return answer if isinstance(answer, Truth) else Truth({"": answer})
+
+
+def _compare(answer: Answer, printed: str) -> str:
+    """The verdict on one reading."""
+    if isinstance(answer, Cases):
+        return CONFIRMED if bool(answer.failures) == (printed == "no") else CONTRADICTED
+    if claims.rounds_to(answer, printed):
+        return CONFIRMED
+    if isinstance(answer, Enclosure | Fraction):  # a whole number or a word is right or wrong
+        right, count = claims.right_digits(answer, printed), len(Decimal(printed).as_tuple().digits)
+        if 0 < right < count <= 2 * right:
+            return f"confirmed to {right} digit{'s'[: right > 1]}"
+    return CONTRADICTED
+
+
+def _combined(readings: tuple[Reading, ...]) -> str:
+    verdicts = {reading.verdict for reading in readings}
+    if len(verdicts) == 1:
+        return verdicts.pop()
+    return DEPENDS if CONFIRMED in verdicts else CONTRADICTED
+
+
+def _correction(claim: Claim, truth: Truth) -> str:
+    """The correction with which a failing claim holds, if there is one."""
+    for name, answer in truth.slips.items():
+        if _compare(answer, claim.printed) == CONFIRMED:
+            return name
+    if (
+        claim.correction
+        and settle(replace(claim, printed=claim.correction, correction="")).verdict == CONFIRMED
+    ):
+        return claim.correction
+    return ""
+
+
+def _found(answer: Answer, printed: str) -> str:
+    """The truth for the reader: five digits more than printed."""
+    if isinstance(answer, str | int | Cases):
+        return str(answer)
+    more = len(Decimal(printed).as_tuple().digits) + 5
+    digits = Decimal(Enclosure(*claims.ends(answer)).digits(more))
+    return f"{digits:e}" if "e" in printed else f"{digits:f}"
+
+
+def _evidence(truth: Truth, claim: Claim) -> str:
+    """How the verdict is known."""
+    answers = truth.readings.values()
+    if any(isinstance(answer, Cases) for answer in answers):
+        total = sum(answer.total for answer in answers if isinstance(answer, Cases))
+        return f"{'proof, and ' if claim.proof else ''}{total} cases"
+    if any(isinstance(answer, Enclosure) for answer in answers):
+        return "enclosure"
+    return "proof and exact arithmetic" if claim.proof else "exact arithmetic"

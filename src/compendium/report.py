@@ -1,0 +1,64 @@
+"""``make paper``: ``paper/report.typ`` and the numbers become ``paper/report.pdf``.
+
+Typst comes as a Python package with its own fonts, and the date is fixed: the same numbers give the same
+bytes on every machine.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typst
+
+from compendium.files import ROOT, output_root, write
+
+SOURCE = ROOT / "paper" / "report.typ"
+PDF = Path("paper/report.pdf")
+NUMBERS = ROOT / "paper" / "numbers.json"
+
+
+def build(numbers: Mapping[str, Any]) -> None:
+    """Write the report of these numbers."""
+    try:
+        pdf = typst.compile(
+            SOURCE,
+            root=ROOT,
+            ignore_system_fonts=True,
+            timestamp=0,
+            sys_inputs={"numbers": json.dumps(numbers, sort_keys=True), "versions": json.dumps(versions())},
+        )
+    except typst.TypstError as error:
+        raise ValueError(f"paper/{SOURCE.name} cannot be typeset: {error}") from None
+    write(output_root() / PDF, pdf)
+
+
+def versions() -> dict[str, str]:
+    """The locked version of each direct dependency of the library and the notebooks."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {
+        name.split(">")[0]
+        for name in (*project["dependencies"], *project["optional-dependencies"]["notebooks"])
+    }
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    locked = dict(line.split(" ")[0].split("==") for line in lines if "==" in line and line[0].isalpha())
+    return {name: locked[name] for name in sorted(wanted)}
+
+
+def main() -> int:
+    """Build the report from the committed numbers."""
+    try:
+        build(json.loads(NUMBERS.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        print(f"paper: {error}", file=sys.stderr)
+        return 2
+    print(f"{PDF}: {(output_root() / PDF).stat().st_size // 1024} KiB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

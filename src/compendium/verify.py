@@ -1,0 +1,214 @@
+"""``tablebuilder-dp verify``: the ledger in the terminal, as JSON or as Markdown."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import shutil
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tqdm import tqdm
+
+from compendium import claims, ledger
+from compendium.claims import Claim
+from compendium.files import ROOT, write
+from compendium.ledger import CONFIRMED, CONTRADICTED, DEPENDS, KINDS, PARTLY, SLIP, Entry
+from tablebuilder_dp import cli
+
+EXPECTED = ROOT / "paper" / "verdicts.toml"
+"""The verdicts that are known, apart from the claims: a change is seen."""
+
+COLOURS = {CONFIRMED: "green", PARTLY: "yellow", DEPENDS: "cyan", SLIP: "magenta", CONTRADICTED: "red"}
+
+
+def register(command: cli.Register) -> None:
+    """Add ``verify`` to the command line of `tablebuilder_dp`, which looks for it by its entry point."""
+    parser = command("verify", run, "a computed verdict for everything that the paper says")
+    parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    parser.add_argument(
+        "--section", action="append", metavar="S", help="only this section, such as III or V-C"
+    )
+    parser.add_argument("--verdict", action="append", metavar="V", help=f"only {', '.join(KINDS)}")
+    parser.add_argument("--accept", action="store_true", help="keep the verdicts as the expected ones")
+
+
+def run(options: argparse.Namespace) -> cli.Answer:
+    """Settle the chosen claims and compare the verdicts with the expected ones."""
+    paper, ours = chosen(claims.load(), options.section), claims.load(claims.OURS)
+    wanted = _kinds(options.verdict)
+    if options.accept and (options.section or options.verdict):
+        raise ValueError("--accept is for the whole ledger: leave out --section and --verdict")
+    if options.json and options.markdown:
+        raise ValueError("--json and --markdown exclude each other")
+    everything = [*paper.values(), *(() if options.section else ours.values())]
+    terminal = sys.stderr.isatty()
+    settled = [
+        ledger.settle(claim)
+        for claim in tqdm(everything, unit="claim", leave=False, disable=not terminal, file=sys.stderr)
+    ]
+    entries, corrections = settled[: len(paper)], settled[len(paper) :]
+    if options.accept:
+        accept(entries)
+    problems = unexpected(entries, corrections)
+    shown = [entry for entry in entries if entry.kind in wanted]
+    answer = {
+        "as_expected": not problems,
+        "unexpected": problems,
+        "counts": counts(entries),
+        "claims": [entry.record() for entry in shown],
+        "corrections": [entry.record() for entry in corrections],
+    }
+    text = markdown(shown) if options.markdown else table(shown)
+    if not options.markdown:
+        text += "\n" + closing(entries, corrections, problems)
+    return cli.Answer(answer, text, 1 if problems else 0)
+
+
+def chosen(stated: Mapping[str, Claim], sections: Sequence[str] | None) -> dict[str, Claim]:
+    """The claims of some sections; a section includes its subsections."""
+    known = list(dict.fromkeys(claim.section for claim in stated.values()))
+    for section in sections or ():
+        if not any(_is_in(name, section) for name in known):
+            raise ValueError(
+                f"--section must be one of {', '.join(known)}, or what some start with, got {section!r}"
+            )
+    return {
+        name: claim
+        for name, claim in stated.items()
+        if not sections or any(_is_in(claim.section, section) for section in sections)
+    }
+
+
+def _is_in(name: str, section: str) -> bool:
+    return name.lower() == section.lower() or name.lower().startswith(f"{section.lower()}-")
+
+
+def _kinds(verdicts: Sequence[str] | None) -> set[str]:
+    found = set()
+    for verdict in verdicts or ():
+        kinds = [kind for kind in KINDS if kind == verdict] or [
+            k for k in KINDS if k.startswith(verdict) and verdict
+        ]
+        if not kinds:
+            raise ValueError(f"--verdict must be one of {', '.join(KINDS)}, got {verdict!r}")
+        found.update(kinds)
+    return found or set(KINDS)
+
+
+def counts(entries: Iterable[Entry]) -> dict[str, int]:
+    """How many verdicts there are of each kind, the confirmed ones first."""
+    found = Counter(entry.kind for entry in entries)
+    return {kind: found[kind] for kind in reversed(KINDS)}
+
+
+def expected() -> dict[str, str]:
+    """The verdicts that are known, by claim."""
+    try:
+        return dict(tomllib.loads(EXPECTED.read_text(encoding="utf-8")))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"the ledger needs a readable paper/{EXPECTED.name}: {error}") from None
+
+
+def accept(entries: Iterable[Entry]) -> None:
+    """Write the verdicts as the expected ones."""
+    lines = ["# The verdicts as they are known; a change of one is a finding or a fault.", ""]
+    lines += [f'{entry.claim.id} = "{entry.verdict}"' for entry in entries]
+    write(EXPECTED, "\n".join(lines) + "\n")
+
+
+def unexpected(entries: Iterable[Entry], corrections: Iterable[Entry]) -> list[str]:
+    """One line for each verdict that is not the expected one; our own statements must be confirmed."""
+    known = expected()
+    wanted = [(entry, known.get(entry.claim.id, "nothing")) for entry in entries]
+    wanted += [(entry, CONFIRMED) for entry in corrections]
+    return [
+        f"{entry.claim.id}: {entry.verdict}, expected {verdict}"
+        for entry, verdict in wanted
+        if entry.verdict != verdict
+    ]
+
+
+def closing(entries: Sequence[Entry], corrections: Sequence[Entry], problems: Sequence[str]) -> str:
+    """The last lines for a reader: how many of what, and whether that is as expected."""
+    parts = ", ".join(f"{count} {kind}" for kind, count in counts(entries).items() if count)
+    lines = [f"{len(entries)} claims: {parts}"]
+    if corrections:
+        confirmed = sum(entry.verdict == CONFIRMED for entry in corrections)
+        lines.append(f"{len(corrections)} statements of ours: {confirmed} confirmed")
+    lines += [f"unexpected: {problem}" for problem in problems] or ["All verdicts are as expected."]
+    return "\n".join(lines)
+
+
+def table(entries: Sequence[Entry]) -> str:
+    """The ledger for a terminal: as wide as it is, in colour where there is one."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    width = shutil.get_terminal_size((120, 24)).columns
+    grid = Table(box=box.SIMPLE_HEAD, expand=True, pad_edge=False)
+    widest = max((len(entry.claim.id) for entry in entries), default=0)
+    for name, ratio in (("claim", 4), ("section", 2), ("says", 8), ("verdict", 3), ("what is true", 6)):
+        grid.add_column(name, ratio=ratio, overflow="fold", min_width=widest if name == "claim" else None)
+    for entry in entries:
+        said = (
+            f"{entry.claim.says}: {entry.claim.printed}" if entry.claim.printed != "yes" else entry.claim.says
+        )
+        grid.add_row(
+            *map(Text, (entry.claim.id, entry.claim.section, said)),
+            Text(entry.verdict, style=COLOURS[entry.kind]),
+            Text(truth(entry)),
+        )
+    stream = io.StringIO()
+    Console(file=stream, width=max(width, 60), force_terminal=colour, highlight=False).print(grid)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def truth(entry: Entry) -> str:
+    """What is true, in one line."""
+    parts = [entry.found]
+    if entry.correction:
+        parts.append(f"should be {entry.correction}")
+    if entry.origin:
+        parts.append(f"printed digits are those of {entry.origin}")
+    return "; ".join(parts)
+
+
+def markdown(entries: Iterable[Entry]) -> str:
+    """The ledger as a Markdown table."""
+    lines = ["| claim | section | says | printed | verdict | what is true |", "|---|---|---|---|---|---|"]
+    for entry in entries:
+        claim = entry.claim
+        verdict = entry.verdict if entry.verdict == CONFIRMED else f"**{entry.verdict}**"
+        cells = (
+            claim.id,
+            f"{claim.section}, {claim.where}",
+            claim.says,
+            code(claim.printed),
+            verdict,
+            truth(entry),
+        )
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def code(printed: str) -> str:
+    """A printed formula in code marks, a number or a word as it is."""
+    return printed if re.fullmatch(r"[-\w.]+", printed) else f"`{printed}`"
+
+
+def main(arguments: Sequence[str] | None = None) -> Any:
+    """``python -m compendium.verify``: the same, where the package is not installed."""
+    return cli.main(["verify", *(sys.argv[1:] if arguments is None else arguments)], plugins=[register])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
