@@ -44,7 +44,7 @@ class Claim:
     because: str = ""
     """Why a statement fails, or on what it depends; numbers of the check stand in braces."""
     changes: str = ""
-    """What that means for someone who applies the paper."""
+    """What that means for someone who applies the paper; likewise."""
     corrects: tuple[str, ...] = ()
     """For a statement of ours: the claims of the paper that it stands beside."""
 
@@ -72,6 +72,8 @@ def load(path: Path = PAPER) -> dict[str, Claim]:
 def rounds_to(value: Value, printed: str) -> bool:
     """Whether a value, rounded to the printed decimal places, is what was printed.
 
+    A whole number in print stands for itself, not for what rounds to it.
+
     >>> rounds_to(Enclosure(Fraction("0.12344"), Fraction("0.12346")), "0.123")
     True
     >>> rounds_to("no", "yes")
@@ -79,6 +81,8 @@ def rounds_to(value: Value, printed: str) -> bool:
     """
     if isinstance(value, str):
         return value == printed
+    if printed.removeprefix("-").isdigit():
+        return set(ends(value)) == {int(printed)}
     return {_rounded(end, printed) for end in ends(value)} == {Decimal(printed)}
 
 

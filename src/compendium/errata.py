@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from compendium.ledger import CONTRADICTED, DEPENDS, PARTLY, SLIP, Entry
-from compendium.verify import code, truth
+from compendium.verify import code
 
 ERRATA = Path("paper/errata.md")
 
@@ -47,37 +47,32 @@ def document(entries: Sequence[Entry], corrections: Sequence[Entry]) -> str:
 def item(entry: Entry) -> str:
     """One statement: what is printed, what is true, how that is known, and what it changes."""
     claim = entry.claim
-    lines = [
-        f"### {claim.id}",
-        f"*Section {claim.section}, {claim.where}.*\n",
-        f"- **The paper says.** {claim.says}: {code(claim.printed)}."
-        if claim.printed != "yes"
-        else f"- **The paper says.** {claim.says}.",
-    ]
-    if entry.correction:
-        lines.append(f"- **It should be.** {code(entry.correction)}.")
+    shown = "" if claim.printed == "yes" else code(claim.printed)
+    points = {"In symbols" if shown.startswith("`") else "Printed": shown}
+    points["It should be"] = code(entry.correction) if entry.correction else ""
     if len(entry.readings) > 1:
-        lines.append("- **What is true.**")
-        lines += [f"  - {one.name}: {one.verdict}; {one.found}." for one in entry.readings]
-    else:
-        lines.append(f"- **What is true.** {truth(entry)}.")
-    lines.append(f"- **How we know.** {_sentence(entry.evidence)} {entry.because}".rstrip())
-    if claim.meaning:
-        lines.append(f"- **Taken to mean.** {claim.meaning}")
-    if claim.proof:
-        lines.append(f"- **Proof.** {claim.proof}")
-    lines.append(f"- **What it changes.** {claim.changes}")
+        readings = (f"\n  - *{one.name}*: {one.verdict} ({one.found})" for one in entry.readings)
+        points["What is true, by reading"] = "".join(readings)
+    elif entry.found != entry.correction:
+        points["What is true"] = _sentence(entry.found)
+    points["Why"] = entry.because
+    points["What was printed"] = _sentence(entry.origin) if entry.origin else ""
+    points["Taken to mean"] = _sentence(claim.meaning) if claim.meaning else ""
+    points["Proof of the correction" if entry.correction else "Proof"] = claim.proof
+    points["What it changes"] = entry.changes
+    lines = [f"### {claim.says}\n", f"*Section {claim.section}, {claim.where}. Ledger: `{claim.id}`.*\n"]
+    lines += [f"- **{name}.** {text}".rstrip() for name, text in points.items() if text]
     return "\n".join(lines) + "\n"
 
 
 def _correction(entry: Entry) -> str:
     claim = entry.claim
-    stated = f"{claim.says}: {code(claim.printed)}." if claim.printed != "yes" else f"{claim.says}."
-    lines = [f"- **{claim.id}** ({claim.section}, {claim.where}). {stated} *{_sentence(entry.evidence)}*"]
+    stated = claim.says if claim.printed == "yes" else f"{claim.says}: {code(claim.printed)}"
+    lines = [f"- **{stated}.** *{claim.section}, {claim.where}; {entry.evidence}; ledger: `{claim.id}`.*"]
     if claim.proof:
         lines.append(f"  Proof: {claim.proof}")
     return "\n".join(lines) + "\n"
 
 
 def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{text[0].upper()}{text[1:].removesuffix('.')}."

@@ -14,9 +14,10 @@ compares the two and words the verdict:
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
+from difflib import SequenceMatcher
 from fractions import Fraction
 from typing import Any
 
@@ -41,9 +42,9 @@ class Truth:
     readings: Mapping[str, Answer]
     """The answer under each reading of the statement; one reading is named ""."""
     slips: Mapping[str, Answer] = field(default_factory=dict)
-    """What else could have been meant: if the print fits one of these, it is a slip."""
+    """What else may have been printed: if the print fits one of these, it is a slip."""
     origins: Mapping[str, Answer] = field(default_factory=dict)
-    """Calculations that may have led to the print; the first that fits is reported."""
+    """Calculations that may have led to the print: the first that fits is reported."""
     numbers: Mapping[str, str] = field(default_factory=dict)
     """Numbers for the notes of the claim, where they stand in braces."""
 
@@ -69,6 +70,7 @@ class Entry:
     correction: str
     origin: str
     because: str
+    changes: str
 
     @property
     def kind(self) -> str:
@@ -86,7 +88,7 @@ class Entry:
             "origin": self.origin,
             "meaning": claim.meaning,
             "because": self.because,
-            "changes": claim.changes,
+            "changes": self.changes,
             "evidence": self.evidence,
             "proof": claim.proof,
             "check": claim.check,
@@ -105,18 +107,19 @@ def settle(claim: Claim) -> Entry:
     verdict = _combined(readings)
     correction = origin = ""
     if verdict not in (CONFIRMED, DEPENDS):
-        correction = _correction(claim, truth)
+        slipped = next(_fitting(truth.slips, claim.printed), "")
+        correction = next(iter(readings)).found if slipped else _correction(claim)
+        origin = slipped or next(_fitting(truth.origins, claim.printed), "")
         verdict = SLIP if correction else verdict
-        fits = (
-            name for name, answer in truth.origins.items() if _compare(answer, claim.printed) == CONFIRMED
-        )
-        origin = next(fits, "")
     found = "; ".join(
         f"{reading.name}: {reading.found}" if reading.name else reading.found for reading in readings
     )
     evidence = _evidence(truth, claim)
-    because = claim.because.format(**truth.numbers) if verdict != CONFIRMED else ""
-    return Entry(claim, verdict, found, readings, evidence, correction, origin, because)
+    because, changes = (
+        text.format(**truth.numbers).replace("e-0", "e-") if verdict != CONFIRMED else ""
+        for text in (claim.because, claim.changes)
+    )
+    return Entry(claim, verdict, found, readings, evidence, correction, origin, because, changes)
 
 
 def settle_all(stated: Mapping[str, Claim] | None = None) -> list[Entry]:
@@ -162,17 +165,18 @@ def _combined(readings: tuple[Reading, ...]) -> str:
     return DEPENDS if CONFIRMED in verdicts else CONTRADICTED
 
 
-def _correction(claim: Claim, truth: Truth) -> str:
-    """The correction with which a failing claim holds, if there is one."""
-    for name, answer in truth.slips.items():
-        if _compare(answer, claim.printed) == CONFIRMED:
-            return name
-    if (
-        claim.correction
-        and settle(replace(claim, printed=claim.correction, correction="")).verdict == CONFIRMED
-    ):
-        return claim.correction
-    return ""
+def _fitting(answers: Mapping[str, Answer], printed: str) -> Iterator[str]:
+    """The names of the answers that are what is printed."""
+    return (name for name, answer in answers.items() if _compare(answer, printed) == CONFIRMED)
+
+
+def _correction(claim: Claim) -> str:
+    """The claim's own correction, if the statement holds with it; a misprint is a small change."""
+    likeness = SequenceMatcher(a=claim.printed, b=claim.correction).ratio()
+    if not claim.correction or likeness < 0.5:
+        return ""
+    corrected = settle(replace(claim, printed=claim.correction, correction=""))
+    return claim.correction if corrected.verdict == CONFIRMED else ""
 
 
 def _found(answer: Answer, printed: str) -> str:
@@ -189,7 +193,7 @@ def _evidence(truth: Truth, claim: Claim) -> str:
     answers = truth.readings.values()
     if any(isinstance(answer, Cases) for answer in answers):
         total = sum(answer.total for answer in answers if isinstance(answer, Cases))
-        return f"{'proof, and ' if claim.proof else ''}{total} cases"
+        return f"{'proof, and ' if claim.proof else ''}{total} case{'s' if total > 1 else ''}"
     if any(isinstance(answer, Enclosure) for answer in answers):
         return "enclosure"
     return "proof and exact arithmetic" if claim.proof else "exact arithmetic"

@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from compendium import notebooks, report
+from compendium import notebooks, report, verify
 from compendium.files import ROOT, output_root, write
 from compendium.runs import PAPER_RUNS
 
 NUMBERS = Path("paper/numbers.json")
 MANIFEST = Path("manifest.json")
+LEDGER = "10-verdict"
+"""The notebook that records the verdicts."""
 
 
 def digest(path: Path) -> str:
@@ -43,8 +45,11 @@ def conclude(names: Sequence[str], *, accept: bool) -> int:
         old_numbers, old_files = ({}, {}) if complete else (_load(NUMBERS), _load(MANIFEST))
         write(output_root() / NUMBERS, _json(old_numbers | numbers))
         write(output_root() / MANIFEST, _json(old_files | found))
-    for record in numbers.values():
-        _print_verdicts(record)
+        if complete:
+            readme = (ROOT / "README.md").read_text(encoding="utf-8")
+            write(output_root() / "README.md", with_glance(readme, numbers[LEDGER]))
+    if LEDGER in numbers:
+        _print_verdicts(numbers[LEDGER])
     changed = _changes(numbers, _load(NUMBERS))
     _print_part("Numbers", sum(map(len, numbers.values())), changed)
     known = _load(MANIFEST)
@@ -62,12 +67,18 @@ def conclude(names: Sequence[str], *, accept: bool) -> int:
     return 1 if changed else 0
 
 
+def with_glance(readme: str, numbers: dict[str, str]) -> str:
+    """The README with the ledger at a glance between its two marks."""
+    head, start, rest = readme.partition("<!-- the ledger at a glance")
+    mark, _, rest = rest.partition("-->")
+    _, end, tail = rest.partition("<!-- end of the ledger -->")
+    return f"{head}{start}{mark}-->\n\n{verify.glance(numbers)}\n\n{end}{tail}"
+
+
 def _print_verdicts(numbers: dict[str, str]) -> None:
-    """The verdicts on the paper's claims, if these numbers have them."""
     counts = {name.removeprefix("count:"): int(n) for name, n in numbers.items() if name.startswith("count:")}
-    if counts:
-        parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-        print(f"Claims of the paper: {sum(counts.values())} checked, {parts}")
+    parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    print(f"Claims of the paper: {sum(counts.values())} checked, {parts}")
 
 
 def _changes(numbers: dict[str, dict[str, str]], known: dict[str, Any]) -> list[str]:

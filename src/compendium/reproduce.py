@@ -148,7 +148,10 @@ def run_all(tasks: Mapping[str, dict[str, Any]]) -> list[Outcome]:
         ProcessPoolExecutor(workers, mp_context=context, initializer=_live_with_parent) as pool,
         tqdm(total=len(tasks), unit="notebook", disable=not terminal) as bar,
     ):
-        futures: list[Future[Outcome]] = [pool.submit(execute, name, given) for name, given in tasks.items()]
+        # The last notebook, the ledger, takes longest: it starts first.
+        futures: list[Future[Outcome]] = [
+            pool.submit(execute, name, given) for name, given in reversed(list(tasks.items()))
+        ]
         try:
             for future in as_completed(futures):
                 outcome = future.result()

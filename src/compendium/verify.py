@@ -137,12 +137,30 @@ def unexpected(entries: Iterable[Entry], corrections: Iterable[Entry]) -> list[s
 def closing(entries: Sequence[Entry], corrections: Sequence[Entry], problems: Sequence[str]) -> str:
     """The last lines for a reader: how many of what, and whether that is as expected."""
     parts = ", ".join(f"{count} {kind}" for kind, count in counts(entries).items() if count)
-    lines = [f"{len(entries)} claims: {parts}"]
+    lines = [f"{len(entries)} claim{'s' if len(entries) != 1 else ''}: {parts}"]
     if corrections:
         confirmed = sum(entry.verdict == CONFIRMED for entry in corrections)
         lines.append(f"{len(corrections)} statements of ours: {confirmed} confirmed")
     lines += [f"unexpected: {problem}" for problem in problems] or ["All verdicts are as expected."]
     return "\n".join(lines)
+
+
+def glance(numbers: Mapping[str, str]) -> str:
+    """The verdicts at a glance as Markdown, from the recorded numbers of the ledger."""
+    stated = claims.load()
+    kinds = list(reversed(KINDS))
+    lines = [f"| {' | '.join(['claims', *kinds])} |", f"|---{'|---' * len(kinds)}|"]
+    lines.append(f"| {' | '.join([str(len(stated)), *(numbers[f'count:{kind}'] for kind in kinds)])} |")
+    lines += ["", "What is contradicted:", ""]
+    for name, claim in stated.items():
+        if numbers[f"verdict:{name}"] == CONTRADICTED:
+            lines.append(f"- *{claim.section}: {statement(claim)}.* {numbers[f'because:{name}']}")
+    return "\n".join(lines)
+
+
+def statement(claim: Claim) -> str:
+    """What a claim says, with the number that is printed; a formula would only repeat the words."""
+    return f"{claim.says}: {claim.printed}" if claim.printed[-1:].isdigit() else claim.says
 
 
 def table(entries: Sequence[Entry]) -> str:
@@ -155,12 +173,12 @@ def table(entries: Sequence[Entry]) -> str:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     width = shutil.get_terminal_size((120, 24)).columns
     grid = Table(box=box.SIMPLE_HEAD, expand=True, pad_edge=False)
-    widest = max((len(entry.claim.id) for entry in entries), default=0)
-    for name, ratio in (("claim", 4), ("section", 2), ("says", 8), ("verdict", 3), ("what is true", 6)):
-        grid.add_column(name, ratio=ratio, overflow="fold", min_width=widest if name == "claim" else None)
+    grid.add_column("claim", no_wrap=True, width=max((len(entry.claim.id) for entry in entries), default=5))
+    for name, ratio in (("section", 2), ("says", 8), ("verdict", 3), ("what is true", 6)):
+        grid.add_column(name, ratio=ratio, overflow="fold")
     for entry in entries:
         said = (
-            f"{entry.claim.says}: {entry.claim.printed}" if entry.claim.printed != "yes" else entry.claim.says
+            entry.claim.says if entry.claim.printed == "yes" else f"{entry.claim.says}: {entry.claim.printed}"
         )
         grid.add_row(
             *map(Text, (entry.claim.id, entry.claim.section, said)),
@@ -175,10 +193,10 @@ def table(entries: Sequence[Entry]) -> str:
 def truth(entry: Entry) -> str:
     """What is true, in one line."""
     parts = [entry.found]
-    if entry.correction:
+    if entry.correction and entry.correction != entry.found:
         parts.append(f"should be {entry.correction}")
     if entry.origin:
-        parts.append(f"printed digits are those of {entry.origin}")
+        parts.append(f"what is printed is {entry.origin}")
     return "; ".join(parts)
 
 

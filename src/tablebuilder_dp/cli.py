@@ -185,6 +185,7 @@ def _table(options: argparse.Namespace) -> Answer:
         "variance": float(after.variance),
         "epsilon_one_sided": _finite(after.epsilon_one_sided),
         "epsilon_two_sided": _finite(after.epsilon_two_sided),
+        "epsilon_smallest": _finite(sampling.epsilon(table)),
         "delta": float(after.delta),
     }
     lost = "none" if table.full_support else ", ".join(map(str, table.lost))
@@ -193,6 +194,7 @@ def _table(options: argparse.Namespace) -> Answer:
         f"Lookup table for {table.keysize} keys on [-{table.support}, {table.support}]",
         f"  {'':<18} {'design':<22} after sampling",
         f"  {'epsilon':<18} {_digits(float(made.epsilon)):<22} {_digits(after.epsilon_two_sided)}",
+        f"  {'  smallest':<18} {'':<22} {_digits(sampling.epsilon(table))}",
         f"  {'  one-sided':<18} {'':<22} {_digits(after.epsilon_one_sided)}",
         f"  {'delta':<18} {_designed_delta(made):<22} {_digits(answer['delta'])}",
         f"  {'bias':<18} {'0':<22} {_digits(answer['bias'])}",

@@ -191,11 +191,9 @@ def components(claim: Claim) -> Truth:
         [sum(int(key) for key in records[cells == cell, j]) % cellkey.BIG_N for cell in range(100)]
         for j in range(4)
     ]
-    shifts = [np.uint64(8 * j) for j in range(4)]
-    pieces = [keys >> shift & np.uint64(255) for shift in shifts]
     senses = {
         "the four sums of equation 36": [np.array(column, dtype=np.uint64) for column in sums],
-        "the four bytes of the cell key": pieces,
+        "the four bytes of the cell key": [keys >> np.uint64(8 * j) & np.uint64(255) for j in range(4)],
     }
     readings = {}
     for name, parts in senses.items():
@@ -230,7 +228,7 @@ def repeated_requests(claim: Claim) -> Cases:
         hits = (count for total, count in enumerate(sums, -middle) if 2 * abs(total) < requests)
         chances.append((requests, Fraction(int(sum(hits)), int(sums.sum()))))
     return cases(
-        (described(requests=m), ("yes" if later > earlier else "no") == claim.printed)
+        (described(requests=m), later > earlier)
         for (_, earlier), (m, later) in pairwise(chances)
         if m > 2  # two answers bring ties, which count as misses
     )

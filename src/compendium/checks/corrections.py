@@ -36,6 +36,9 @@ GRID = tuple(
 """ε, D, slack and KEYSIZE of the tables on which our statements are tried."""
 
 
+HAIR = Fraction(1, 10**12)
+
+
 def on_tables(holds: Callable[[Sampled], bool], *, full_support: bool = False) -> Cases:
     """Try a statement on the tables of the grid, or on those with full support."""
     points = [point for point in GRID if not full_support or sampled(*point).table.full_support]
@@ -74,7 +77,7 @@ def smallest_epsilon(claim: Claim) -> Cases:
     def holds(one: Sampled) -> bool:
         level = Fraction(sampling.epsilon(one.table))
         kept = _excess(one.table, enclosure(exp(enclosed(level))).lower) <= one.after.delta
-        less_growth = enclosure(exp(enclosed(level * (1 - Fraction(1, 10**12))))).upper
+        less_growth = enclosure(exp(enclosed(level * (1 - HAIR)))).upper
         return kept and (level == 0 or _excess(one.table, less_growth) > one.after.delta)
 
     return on_tables(holds, full_support=True)
@@ -93,7 +96,7 @@ def mirrored_weights(claim: Claim) -> Cases:
     def holds(one: Sampled) -> bool:
         weights = one.table.weights
         gaps = [b - a for a, b in zip(weights[::-1], weights, strict=True)][: one.table.support]
-        return gaps == [int(claim.printed), *[0] * (one.table.support - 1)]
+        return gaps == [evaluate(claim.printed), *[0] * (one.table.support - 1)]
 
     return on_tables(holds)
 
@@ -127,6 +130,20 @@ def delta_after_sampling(claim: Claim) -> Cases:
     return on_tables(holds)
 
 
+def delta_floor(claim: Claim) -> Cases:
+    """With full support δ^Q is never below the printed value, and somewhere it is less than twice it."""
+    bounds = {point: evaluate(claim.printed, KEYSIZE=point[-1]) for point in GRID}
+    near = any(
+        sampled(*point).after.delta < 2 * bound
+        for point, bound in bounds.items()
+        if sampled(*point).table.full_support
+    )
+    return on_tables(
+        lambda one: near and one.after.delta >= evaluate(claim.printed, KEYSIZE=one.table.keysize),
+        full_support=True,
+    )
+
+
 def variance_error(claim: Claim) -> Cases:
     """|V^Q − V| stays below the printed bound."""
 
@@ -157,12 +174,13 @@ def sufficient_keysize(claim: Claim) -> Cases:
 
 
 def limit_attained(claim: Claim) -> Cases:
-    """At γ = ε/(2D−1) itself, δ is still p(−D)."""
+    """At the printed γ F* is empty, and at a hair more it is not."""
     grid = product((1, 2, 5, 11, 25), (Fraction(k, 4) for k in range(1, 12)))
 
     def holds(D: int, eps: Fraction) -> bool:
         gamma = evaluate(claim.printed, eps=eps, D=D)
-        return privacy.f_star(eps, support=D, gamma=gamma) == range(0)
+        sizes = [len(privacy.f_star(eps, support=D, gamma=gamma * factor)) for factor in (1, 1 + HAIR)]
+        return sizes == [0, 1]
 
     return on_grid("D eps", grid, holds)
 

@@ -338,12 +338,13 @@ def gamma_of(D: int, V: int) -> Enclosure:
 def gamma_value(claim: Claim) -> Truth:
     """γ of a variance, and the variance that the printed γ would have."""
     D, V = claim.at["D"], claim.at["V"]
-    would_be = certified.variance(support=D, gamma=claim.printed)
+    printed = abs(Fraction(claim.printed))
+    would_be = certified.variance(support=D, gamma=printed)
     right = certified.pmf(-D, support=D, gamma=gamma_of(D, V))
-    ratio = float(certified.pmf(-D, support=D, gamma=claim.printed)) / float(right)
+    ratio = float(certified.pmf(-D, support=D, gamma=printed)) / float(right)
     return Truth(
         {"": gamma_of(D, V)},
-        origins={f"the support D = {other}": gamma_of(other, V) for other in (11, 15) if other != D},
+        origins={f"the γ of D = {other}": gamma_of(other, V) for other in (11, 15) if other != D},
         numbers={"V": would_be.digits(4), "plateau": f"{100 * (ratio - 1):.1f} %"},
     )
 
