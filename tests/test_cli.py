@@ -63,12 +63,13 @@ def test_privacy_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_table_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, *TABLE)
     names = ["keysize", "support", "cuts", "full_support", "bias", "variance"]
-    assert list(found) == [*names, "epsilon_one_sided", "epsilon_two_sided", "delta"]
+    assert list(found) == [*names, "epsilon_one_sided", "epsilon_two_sided", "epsilon_smallest", "delta"]
     assert (found["keysize"], found["support"], found["full_support"]) == (2**32, 25, True)
     assert found["cuts"][:3] == [425760, 1126343, 2255949]
     assert found["cuts"][-1] == 2**32
     assert found["bias"] == -25 / 2**32
     assert found["epsilon_one_sided"] == pytest.approx(0.498037038323823, abs=5e-16)
+    assert found["epsilon_one_sided"] < found["epsilon_smallest"] < found["epsilon_two_sided"]
     assert found["delta"] == 425760 / 2**32
 
 

@@ -8,7 +8,8 @@ from compendium import claims, example_1
 from tablebuilder_dp import design
 from tablebuilder_dp.intervals import Enclosure
 
-EXAMPLE_1 = [name for name in claims.load() if name.startswith("ex1-")]
+EXAMPLE_1 = [f"ex1-{part}" for part in ("support", "delta", "variance", "iota")]
+EXAMPLE_1 += [f"ex1-p{z}" for z in (0, 1, 2, 12, 24, 25)]
 
 
 @pytest.fixture(scope="module")

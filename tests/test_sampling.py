@@ -292,3 +292,67 @@ def test_every_table_of_the_experiment_has_bias_minus_d_over_keysize(tenths: int
     for bits in (8, 16, 32):
         table = sampling.lookup_table(support=10, gamma=made.gamma, keysize=2**bits)
         assert sampling.after_sampling(table).bias == Fraction(-10, 2**bits)
+
+
+def both_ways(table: LookupTable, growth: Fraction) -> Fraction:
+    """The larger of the two divergences at e^ε = growth, exactly."""
+    once, shifted = [*table.weights, 0], [0, *table.weights]
+    return max(
+        sum((max(a - growth * b, Fraction(0)) for a, b in zip(p, q, strict=True)), Fraction(0))
+        for p, q in ((once, shifted), (shifted, once))
+    ) / Fraction(table.keysize)
+
+
+@given(tables(most=2**12), st.integers(1, 2**12 - 1))
+def test_the_smallest_epsilon_keeps_delta_and_less_does_not(table: LookupTable, share: int) -> None:
+    delta = Fraction(share, 2**12)
+    growth = sampling.growth(table, delta)
+    if growth == math.inf:
+        assert both_ways(table, Fraction(10**9)) > delta
+    else:
+        exact = Fraction(growth)
+        assert both_ways(table, exact) <= delta
+        assert exact == 1 or both_ways(table, exact) == delta
+        assert exact == 1 or both_ways(table, exact * (1 - Fraction(1, 10**9))) > delta
+        level = Fraction(sampling.epsilon(table, delta))
+        assert exact == 1 or 0 <= level - certified.logarithm(exact).lower < Fraction(1, 10**14)
+
+
+@given(tables(most=2**12))
+def test_the_smallest_epsilon_is_no_larger_than_the_two_sided_one(table: LookupTable) -> None:
+    after = sampling.after_sampling(table)
+    assert sampling.epsilon(table) <= math.nextafter(after.epsilon_two_sided, math.inf)
+
+
+def test_epsilon_is_rounded_up() -> None:
+    for keysize in (256, 1000, 2**20, 2**32):
+        table = example_1(keysize)
+        if sampling.growth(table) != math.inf:
+            exact = certified.logarithm(Fraction(sampling.growth(table)), digits=40)
+            assert 0 < Fraction(sampling.epsilon(table)) - exact.upper < Fraction(1, 10**15)
+
+
+@pytest.mark.parametrize("function", [sampling.epsilon, sampling.growth])
+def test_epsilon_of_what_is_no_table_or_delta_is_refused(function: Any) -> None:
+    with pytest.raises(TypeError, match="table must be a LookupTable"):
+        function([1, 2])
+    with pytest.raises(ValueError, match="delta"):
+        function(example_1(256), 2)
+
+
+@pytest.mark.parametrize("bits", [6, 8, 16, 32])
+@pytest.mark.parametrize("slack", ["0", "0.1", "1"])
+def test_full_support_ends_where_the_limit_says(bits: int, slack: str) -> None:
+    limit = sampling.full_support_limit(support=10, keysize=2**bits, slack=slack)
+    assert (limit.upper - limit.lower) * 10**30 <= limit.lower
+    for epsilon, expected in ((limit.lower, True), (limit.upper, False)):
+        made = design.proposition_3(epsilon, support=10, slack=slack)
+        table = sampling.lookup_table(support=10, gamma=made.gamma, keysize=2**bits)
+        assert table.full_support is expected
+
+
+def test_a_key_size_without_room_for_the_support_has_no_limit() -> None:
+    with pytest.raises(ValueError, match=r"keysize must be above 2D \+ 1 = 21, got 21"):
+        sampling.full_support_limit(support=10, keysize=21)
+    with pytest.raises(ValueError, match="digits"):
+        sampling.full_support_limit(support=10, keysize=256, digits=0)

@@ -311,7 +311,7 @@ def verdicts(name: str, entries: Sequence[Entry]) -> Drawing:
     axes.invert_yaxis()
     axes.set(xlabel="claims", ylabel="section")
     axes.grid(axis="y", visible=False)
-    axes.legend(loc="lower right", fontsize=8)
+    figure.legend(loc="outside upper center", ncols=len(KINDS), fontsize=8, columnspacing=1, handlelength=1.5)
     caption = "What becomes of the paper's claims, section by section; at the end of each bar their number."
     total = ", ".join(f"{sum(int(n) for n in data[kind])} {kind}" for kind in reversed(KINDS))
     return Drawing(name, figure, caption, f"Stacked bars of the verdicts by section; in all {total}.", data)

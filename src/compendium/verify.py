@@ -10,7 +10,7 @@ import shutil
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tqdm import tqdm
@@ -141,7 +141,9 @@ def closing(entries: Sequence[Entry], corrections: Sequence[Entry], problems: Se
     if corrections:
         confirmed = sum(entry.verdict == CONFIRMED for entry in corrections)
         lines.append(f"{len(corrections)} statements of ours: {confirmed} confirmed")
-    lines += [f"unexpected: {problem}" for problem in problems] or ["All verdicts are as expected."]
+    lines += [f"unexpected: {problem}" for problem in problems] or [
+        "All verdicts are as expected. paper/errata.md explains those that are not confirmed."
+    ]
     return "\n".join(lines)
 
 
@@ -173,9 +175,13 @@ def table(entries: Sequence[Entry]) -> str:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     width = shutil.get_terminal_size((120, 24)).columns
     grid = Table(box=box.SIMPLE_HEAD, expand=True, pad_edge=False)
-    grid.add_column("claim", no_wrap=True, width=max((len(entry.claim.id) for entry in entries), default=5))
-    for name, ratio in (("section", 2), ("says", 8), ("verdict", 3), ("what is true", 6)):
-        grid.add_column(name, ratio=ratio, overflow="fold")
+    widths = {
+        "claim": max((len(entry.claim.id) for entry in entries), default=5),
+        "section": 8,
+        "verdict": 12,
+    }
+    for name in ("claim", "section", "says", "verdict", "what is true"):
+        grid.add_column(name, width=widths.get(name), overflow="fold")
     for entry in entries:
         said = (
             entry.claim.says if entry.claim.printed == "yes" else f"{entry.claim.says}: {entry.claim.printed}"
@@ -190,11 +196,11 @@ def table(entries: Sequence[Entry]) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def truth(entry: Entry) -> str:
-    """What is true, in one line."""
+def truth(entry: Entry, mark: Callable[[str], str] = str) -> str:
+    """What is true, in one line; ``mark`` sets formulas apart."""
     parts = [entry.found]
     if entry.correction and entry.correction != entry.found:
-        parts.append(f"should be {entry.correction}")
+        parts.append(f"should be {mark(entry.correction)}")
     if entry.origin:
         parts.append(f"what is printed is {entry.origin}")
     return "; ".join(parts)
@@ -212,7 +218,7 @@ def markdown(entries: Iterable[Entry]) -> str:
             claim.says,
             code(claim.printed),
             verdict,
-            truth(entry),
+            truth(entry, code),
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)

@@ -267,7 +267,9 @@ def cumulative(claim: Claim) -> Truth:
     values = np.arange(-D, D + 1.0)
     weights = np.exp(-rate * values * values)
     sums = (weights / (2 * weights[D + 1 :].sum() + 1)).cumsum()
-    return Truth({"": exact}, origins={"the result of a running sum in float64": Fraction(float(sums[z + D]))})
+    return Truth(
+        {"": exact}, origins={"the result of a running sum in float64": Fraction(float(sums[z + D]))}
+    )
 
 
 def cut(claim: Claim) -> int:

@@ -38,6 +38,19 @@ def non_negative(claim: Claim) -> Cases:
     return on_grid("D n", grid, lambda D, n: evaluate(claim.printed, n=n, D=D) is (n - D >= 0))
 
 
+def zero_bias(claim: Claim) -> Cases:
+    """A shape without bias: z and −z have the same mass, to the last bit."""
+
+    def mass(D: int, gamma: Fraction, z: int) -> Any:
+        return evaluate(claim.printed, z=z, D=D, gamma=enclosed(gamma))
+
+    return on_grid(
+        "D gamma",
+        NOISES,
+        lambda D, gamma: all(mass(D, gamma, z) == mass(D, gamma, -z) for z in range(1, D + 1)),
+    )
+
+
 def maximum_entropy(claim: Claim) -> Cases:
     """The printed shape has more entropy than its neighbours with the same mean and variance.
 
