@@ -18,11 +18,11 @@ from typing import Any
 
 from tablebuilder_dp.intervals import enclosure, exp, interval, iv, log
 
-BITS = 256
+BITS = 192
 CLOSE = Fraction(1, 10**25)
 """Two quantities with e^x in them count as equal when they agree to 25 digits for certain."""
 
-SUPPORTS = (1, 2, 3, 4, 7, 11, 15, 25, 40)
+SUPPORTS = (1, 2, 3, 4, 7, 11, 15, 25)
 GAMMAS = tuple(Fraction(text) for text in ("0.0003", "0.004", "0.0498", "0.125", "0.7", "2", "9"))
 EPSILONS = tuple(Fraction(text) for text in ("0.01", "0.125", "0.5", "1", "1.75", "3", "8"))
 NOISES = tuple(product(SUPPORTS, GAMMAS))

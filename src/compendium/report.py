@@ -30,11 +30,16 @@ def build(numbers: Mapping[str, Any]) -> None:
             root=ROOT,
             ignore_system_fonts=True,
             timestamp=0,
-            sys_inputs={"numbers": json.dumps(numbers, sort_keys=True), "versions": json.dumps(versions())},
+            sys_inputs=inputs(numbers),
         )
     except typst.TypstError as error:
         raise ValueError(f"paper/{SOURCE.name} cannot be typeset: {error}") from None
     write(output_root() / PDF, pdf)
+
+
+def inputs(numbers: Mapping[str, Any]) -> dict[str, str]:
+    """What the template is given."""
+    return {"numbers": json.dumps(numbers, sort_keys=True), "versions": json.dumps(versions())}
 
 
 def versions() -> dict[str, str]:

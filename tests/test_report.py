@@ -1,0 +1,87 @@
+"""The report: built from the numbers alone, to the same bytes, and never against the ledger."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typst
+
+from compendium import report
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = (ROOT / "paper/report.typ").read_text(encoding="utf-8")
+NUMBERS: dict[str, Any] = json.loads((ROOT / "paper/numbers.json").read_text(encoding="utf-8"))
+
+NAMES = (
+    r"\b(Example|Figure|Proposition|Definition)s? \d+[ab]?((–|, | and )\d+[ab]?)*"
+    r"|\b[Ee]qs?\. \(\d+\)(–\(\d+\))?|float64|SHA-256|Python 3\.11|\b2\^\d+"
+)
+"""What may carry a digit in the text: names of things."""
+CODE = r"\b\d+(\.\d+)?(pt|em|cm|mm|fr|%)|(columns|colspan|level|digits): ?\d|\* \d\b|== 0|, \d+\)"
+"""Digits of the layout: lengths, numbers of columns, and to how many digits a number is shown."""
+
+
+def typed_numbers(source: str) -> list[str]:
+    """Digits in the text of the report that are neither formula nor name nor layout."""
+    text = source.split("// --- Text")[1]
+    for pattern in (r"//.*", r"\$[^$]*\$", r'"[^"\n]*"', NAMES, CODE):
+        text = re.sub(pattern, "", text)
+    return re.findall(r".*\d.*", text)
+
+
+@pytest.fixture
+def output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("COMPENDIUM_OUTPUT", str(tmp_path))
+    return tmp_path
+
+
+def test_the_same_numbers_give_the_committed_bytes(output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert report.main() == 0
+    assert "paper/report.pdf" in capsys.readouterr().out
+    assert (output / report.PDF).read_bytes() == (ROOT / report.PDF).read_bytes()
+
+
+def test_no_number_is_typed() -> None:
+    assert typed_numbers(SOURCE) == []
+    for typed in ("Of 254 statements", "the share is 81 %", "up to 0.498"):
+        assert typed_numbers(f"{SOURCE}\n{typed}") == [typed]
+
+
+def test_it_is_a_short_article() -> None:
+    pages = typst.compile(report.SOURCE, root=ROOT, format="png", ppi=10, sys_inputs=report.inputs(NUMBERS))
+    assert 4 <= len(pages) <= 8
+
+
+@pytest.mark.parametrize("name", ["ex1-p12", "post-guarantee", "fix-bias", "priv-prop2-guarantee"])
+def test_a_changed_verdict_is_no_longer_typeset(output: Path, name: str) -> None:
+    changed = NUMBERS | {"10-verdict": NUMBERS["10-verdict"] | {f"verdict:{name}": "depends"}}
+    with pytest.raises(ValueError, match=r"paper/report\.typ cannot be typeset: .*"):
+        report.build(changed)
+    assert not (output / report.PDF).exists()
+
+
+def test_a_changed_number_changes_the_report(output: Path) -> None:
+    printed = "printed:fix-drop-share"
+    report.build(NUMBERS | {"10-verdict": NUMBERS["10-verdict"] | {printed: "0.12345"}})
+    assert (output / report.PDF).read_bytes() != (ROOT / report.PDF).read_bytes()
+
+
+def test_unreadable_numbers_get_one_sentence(
+    output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for content in (None, "{", "{}"):
+        path = output / "numbers.json"
+        if content is not None:
+            path.write_text(content)
+        monkeypatch.setattr(report, "NUMBERS", path)
+        assert report.main() == 2
+        assert capsys.readouterr().err.startswith("paper: ")
+    assert not (output / report.PDF).exists()
+
+
+def test_every_reference_is_cited() -> None:
+    keys = re.findall(r"^@\w+\{([\w-]+),", (ROOT / "paper/references.bib").read_text("utf-8"), re.MULTILINE)
+    assert len(keys) > 10
+    assert all(re.search(rf"@{key}\b", SOURCE) for key in keys)

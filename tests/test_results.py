@@ -1,0 +1,138 @@
+"""What a notebook leaves: pictures with numbers and words, comparisons, the ledger, the witnesses."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compendium import claims, experiment, figures, ledger, witnesses
+from compendium.drawing import Drawing
+from compendium.results import Results
+from compendium.runs import paper_parameters
+from tablebuilder_dp import certified, design, sampling
+from tablebuilder_dp.intervals import Enclosure
+
+GAMMA = Fraction(1, 8)
+
+
+@pytest.fixture
+def output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("COMPENDIUM_OUTPUT", str(tmp_path))
+    return tmp_path
+
+
+def small_study() -> experiment.Experiment:
+    return experiment.run(support=3, epsilon_step="0.5", steps=5, slack="0.1", bits=(4, 8))
+
+
+def table(keysize: int) -> sampling.LookupTable:
+    return sampling.lookup_table(support=4, gamma=GAMMA, keysize=keysize)
+
+
+DRAWINGS: dict[str, Callable[[], Drawing]] = {
+    "delta_curves": lambda: figures.delta_curves("x", support=5, variances=[2, 4], epsilon_max=3),
+    "best_delta": lambda: figures.best_delta("x", supports=[3], epsilon_max=1),
+    "variance_curves": lambda: figures.variance_curves("x", supports=[3, 4], epsilon_max=1),
+    "pmf_bars": lambda: figures.pmf_bars("x", support=4, gamma=GAMMA, title="a noise"),
+    "epsilon_after_sampling": lambda: figures.epsilon_after_sampling("x", small_study()),
+    "delta_after_sampling": lambda: figures.delta_after_sampling("x", small_study()),
+    "variance_of_gamma": lambda: figures.variance_of_gamma("x", support=4, variance=2),
+    "cut_points": lambda: figures.cut_points("x", [table(16), table(256)], gamma=GAMMA),
+    "key_counts": lambda: figures.key_counts("x", keys=np.arange(256, dtype=np.uint64), keysize=256, bins=8),
+    "weight_errors": lambda: figures.weight_errors("x", table(256), gamma=GAMMA),
+    "verdicts": lambda: figures.verdicts("x", [ledger.settle(claims.load()["ex1-p0"])]),
+}
+
+
+def test_every_figure_is_drawn_here() -> None:
+    drawn = {name for name, value in vars(figures).items() if hasattr(value, "__wrapped__")}
+    assert drawn == set(DRAWINGS)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_drawing_has_pictures_numbers_and_words(name: str) -> None:
+    drawing = DRAWINGS[name]()
+    content = drawing.files()
+    assert content["png"].startswith(b"\x89PNG")
+    assert content["svg"].startswith(b"<?xml")
+    assert drawing.alt.encode() in content["svg"].replace(b"&gt;", b">")
+    rows = list(csv.reader(io.StringIO(content["csv"].decode())))
+    assert rows[0] == list(drawing.data)
+    assert {len(row) for row in rows} == {len(drawing.data)}
+    assert drawing.caption.endswith(".")
+    assert DRAWINGS[name]().files() == content
+
+
+def test_numbers_figures_and_comparisons_are_kept(output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = Results("04-design-guide", **paper_parameters()["04-design-guide"])
+    assert results.is_paper
+    found = design.guide("0.5", "1e-4")
+    noise: dict[str, Any] = {"support": found.support, "gamma": found.gamma}
+    values: dict[str, claims.Value] = {
+        "ex1-support": found.support,
+        "ex1-p12": certified.pmf(12, **noise),
+        "ex1-iota": -found.iota,
+    }
+    comparison = results.compare(values)
+    assert comparison.differing == ("ex1-p12",)
+    assert "| p(±12) | 0.016632589297126 | 0.013165377565781 | **slip** |" in comparison.table
+    assert comparison._repr_markdown_() == repr(comparison) == comparison.table
+    results.number("a", 0.1, 3)
+    results.number("b", Enclosure(Fraction(1, 3), Fraction(1, 3)), 4)
+    results.number("c", Fraction(1, 3), 2)
+    results.figure(DRAWINGS["pmf_bars"]())
+    record = json.loads((output / "build/results/04-design-guide.json").read_text())
+    assert record["figures"] == ["x"]
+    assert record["numbers"].items() >= {"ex1-support": "25", "a": "0.1", "b": "0.3333", "c": "0.33"}.items()
+    assert (output / "figures/x.svg").is_file()
+
+
+@pytest.mark.usefixtures("output")
+def test_a_notebook_may_not_contradict_the_ledger() -> None:
+    results = Results("04-design-guide", **paper_parameters()["04-design-guide"])
+    with pytest.raises(AssertionError, match="ex1-support is confirmed by the ledger, but here it is 24"):
+        results.compare({"ex1-support": 24})
+
+
+def test_the_ledger_is_kept_and_the_errata_are_the_papers_only(output: Path) -> None:
+    stated = claims.load()
+    entries = [ledger.settle(stated[name]) for name in ("ex1-p0", "ex1-p12")]
+    ours = [ledger.settle(claims.load(claims.OURS)["fix-drop-slack"])]
+    testimony = [witnesses.Witness("D*", {"enclosures": "25, proved"})]
+    for sections in (["III-D"], paper_parameters()["10-verdict"]["sections"]):
+        results = Results("10-verdict", sections=sections)
+        results.keep(entries, ours, testimony)
+        assert (output / "paper/errata.md").is_file() is results.is_paper
+    record = json.loads((output / "build/results/10-verdict.json").read_text())
+    assert record["documents"] == ["paper/errata.md"]
+    assert record["numbers"]["verdict:ex1-p12"] == "slip"
+    assert record["numbers"]["count:slip"] == "1"
+    assert record["numbers"]["verdict:fix-drop-slack"] == "confirmed"
+    assert record["numbers"]["witness:D*:enclosures"] == "25, proved"
+
+
+def test_witnesses_agree() -> None:
+    testimony = witnesses.testimony()
+    shown = witnesses.markdown(testimony)
+    assert shown.count("\n") == len(testimony) + 1
+    agreement = {one.quantity.partition(",")[0]: one.agreement for one in testimony}
+    for quantity in ("p(z)", "δ(ε)"):
+        digits = {route: int(text.split()[0]) for route, text in agreement[quantity].items()}
+        assert digits["exact fractions"] == digits["enclosures"] == 30
+        assert min(digits.values()) >= 10
+    assert {text.partition(",")[0] for text in agreement["D*"].values()} == {"25"}
+    for one in testimony[-2:]:
+        assert one.agreement["exact fractions"] == "all"
+
+
+def test_a_wrong_witness_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = witnesses.exponential
+    monkeypatch.setattr(witnesses, "exponential", lambda x: exact(x) * (1 + Fraction(1, 10**9)))
+    agreement = {one.quantity.partition(",")[0]: one.agreement for one in witnesses.testimony()}
+    assert agreement["δ(ε)"]["exact fractions"] == "7 digits"
