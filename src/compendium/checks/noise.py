@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise, product
 from typing import Any
 
@@ -16,18 +18,21 @@ VARIANCES = tuple((D, Fraction(k * D * (D + 1), 3 * 8)) for D in SUPPORTS for k 
 """Supports with variances at eighths of Proposition 1's bound."""
 
 
-def weights(D: int, gamma: Fraction) -> list[Any]:
+@cache
+def weights(D: int, gamma: Fraction) -> tuple[Any, ...]:
     """e^(−γz²) for z = −D, …, D, as intervals."""
-    return [exp(-(z**2) * enclosed(gamma)) for z in range(-D, D + 1)]
+    half = [exp(-(z**2) * enclosed(gamma)) for z in range(D + 1)]
+    return (*half[:0:-1], *half)
 
 
+@cache
 def second_moment(D: int, gamma: Fraction) -> Any:
     """E[Z²], by adding up all 2D + 1 terms."""
     masses = weights(D, gamma)
     return sum(z * z * mass for z, mass in zip(range(-D, D + 1), masses, strict=True)) / sum(masses)
 
 
-def entropy(masses: list[Any]) -> Any:
+def entropy(masses: Iterable[Any]) -> Any:
     """−Σ p ln p in nats, as an interval."""
     return -sum(mass * log(mass) for mass in masses)
 
