@@ -129,6 +129,7 @@ def test_witnesses_agree() -> None:
     assert {text.partition(",")[0] for text in agreement["D*"].values()} == {"25"}
     for one in testimony[-2:]:
         assert one.agreement["exact fractions"] == "all"
+    assert testimony[-1].agreement["closed form, float64"] == "all but some c(D)"
 
 
 def test_a_wrong_witness_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,3 +137,9 @@ def test_a_wrong_witness_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witnesses, "exponential", lambda x: exact(x) * (1 + Fraction(1, 10**9)))
     agreement = {one.quantity.partition(",")[0]: one.agreement for one in witnesses.testimony()}
     assert agreement["δ(ε)"]["exact fractions"] == "7 digits"
+
+
+def test_a_wrong_cut_point_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    pmf = witnesses._brute_pmf
+    monkeypatch.setattr(witnesses, "_brute_pmf", lambda *noise: [mass * (1 - 1e-8) for mass in pmf(*noise)])
+    assert witnesses.testimony()[-1].agreement["brute force, float64"] == "not all"
