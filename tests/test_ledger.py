@@ -117,7 +117,7 @@ def altered_number(printed: str) -> Iterator[str]:
 def check_formula(entry: ledger.Entry) -> None:
     """Some small change makes it another statement: the verdict changes or, if it fails, where."""
     for printed in altered_formula(entry.claim.printed):
-        with suppress(ZeroDivisionError, SyntaxError):
+        with suppress(ArithmeticError, SyntaxError):  # no number, nothing decided, no formula
             other = ledger.settle(replace(entry.claim, printed=printed, correction=""))
             if (other.verdict, other.found) != (entry.verdict, entry.found):
                 return
@@ -188,6 +188,8 @@ THIRD = Enclosure(Fraction("0.3333333333333"), Fraction("0.3333333333334"))
         (Truth({"one": 1, "other": 2}), "3", "contradicted"),
         (Truth({"one": 1, "other": 1}), "1", "confirmed"),
         (Truth({"one": THIRD, "other": 2}), "0.334", "contradicted"),
+        (Truth({"one": THIRD, "other": Fraction("0.334")}), "0.334", "confirmed to 2 digits"),
+        (Truth({"one": Fraction("0.33334"), "other": Fraction("0.333")}), "0.3333", "confirmed to 3 digits"),
         (Truth({"": 2}, slips={"p(11)": 1}), "1", "slip"),
         (Truth({"": 2}, slips={"p(11)": 3}), "1", "contradicted"),
     ],
@@ -217,6 +219,8 @@ def test_notes_carry_computed_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
         (THIRD, "", "enclosure"),
         (25, "", "exact arithmetic"),
         (25, "Because.", "proof and exact arithmetic"),
+        ("yes", "", "a grid"),
+        ("yes", "Because.", "proof, and a grid"),
         (formulas.Cases(3, ()), "", "3 cases"),
         (formulas.Cases(1, ()), "Because.", "proof, and 1 case"),
     ],
@@ -309,7 +313,8 @@ def test_formulas_are_evaluated_exactly() -> None:
     assert formulas.evaluate("2**-3") == Fraction(1, 8)
     enclosed = formulas.evaluate("exp(gamma)/2", gamma=formulas.enclosed(1))
     assert formulas.agree(enclosed * 2, exp(iv.mpf(1)))
-    assert formulas.evaluate("gamma < 1", gamma=exp(iv.mpf(0))) is None  # an interval around 1
+    with pytest.raises(ArithmeticError, match="undecided"):
+        formulas.evaluate("gamma < 1", gamma=exp(iv.mpf(0)))  # an interval around 1
     with pytest.raises(NameError):
         formulas.evaluate("open(D)", D=1)
 
@@ -324,6 +329,8 @@ def test_comparisons_are_certain() -> None:
 
 
 def test_cases_tell_where_a_statement_fails() -> None:
+    with pytest.raises(ArithmeticError, match="no case was tried"):
+        formulas.cases([])
     assert str(formulas.Cases(1, ())) == "holds"
     assert str(formulas.Cases(1, ("here",))) == "fails: here"
     assert str(formulas.Cases(3, ("here", "there"))) == "fails in 2 of 3 cases tried, first at here"

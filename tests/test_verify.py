@@ -31,14 +31,14 @@ def test_json_has_the_claims_and_says_whether_they_are_as_expected(
     assert {"id", "where", "says", "printed", "verdict", "found", "evidence", "check"} <= set(
         answer["claims"][0]
     )
-    assert sum(answer["counts"].values()) == 3
+    assert sum(answer["counts"].values()) == 5
 
 
 def test_table_is_for_reading(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *QUICK)
     assert code == 0
     assert "mech-variance-constraint" in out
-    assert "3 claims: 3 confirmed" in out
+    assert "5 claims: 5 confirmed" in out
     assert "All verdicts are as expected." in out
     assert "\x1b[" not in out
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -75,4 +76,6 @@ def _correction(entry: Entry) -> str:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:].removesuffix('.')}."
+    """With a full stop and a capital, unless it starts with a symbol."""
+    word = re.match(r"[a-z]{2,}\b", text)
+    return f"{text[0].upper() if word else text[0]}{text[1:].removesuffix('.')}."

@@ -36,6 +36,10 @@ class Cases:
     total: int
     failures: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        if not self.total:
+            raise ArithmeticError("no case was tried: nothing is decided")
+
     def __str__(self) -> str:
         if self.total == 1:
             return f"fails: {self.failures[0]}" if self.failures else "holds"
@@ -68,7 +72,7 @@ def evaluate(formula: str, **names: Any) -> Any:
     """The value of a printed formula: exact, or enclosed if one of the names is an interval.
 
     All numbers are read exactly. `exp`, `log`, `floor`, `ceil`, `sum`, `range`, `max`, `min` and `abs`
-    are known. A comparison of intervals that overlap gives None.
+    are known. A comparison of intervals that overlap is not decided, and refused.
 
     >>> evaluate("floor(0.5 - eps/(2*gamma))", eps=Fraction(1, 2), gamma=Fraction(1, 8))
     -2
@@ -94,8 +98,8 @@ def evaluate(formula: str, **names: Any) -> Any:
     }
     try:
         return eval(_compiled(formula), known)  # noqa: S307 - from the project's own file
-    except ValueError:  # intervals that overlap: the comparison is not decided
-        return None
+    except ValueError as error:  # what mpmath says of intervals that overlap
+        raise ArithmeticError(f"undecided at {BITS} bits: {formula}") from error
 
 
 @cache

@@ -162,6 +162,8 @@ def _combined(readings: tuple[Reading, ...]) -> str:
     verdicts = {reading.verdict for reading in readings}
     if len(verdicts) == 1:
         return verdicts.pop()
+    if CONTRADICTED not in verdicts:  # the fewest digits that are right under every reading
+        return min(verdicts - {CONFIRMED}, key=lambda verdict: int(verdict.split()[2]))
     return DEPENDS if CONFIRMED in verdicts else CONTRADICTED
 
 
@@ -191,9 +193,12 @@ def _found(answer: Answer, printed: str) -> str:
 def _evidence(truth: Truth, claim: Claim) -> str:
     """How the verdict is known."""
     answers = truth.readings.values()
+    proved = bool(claim.proof)
     if any(isinstance(answer, Cases) for answer in answers):
         total = sum(answer.total for answer in answers if isinstance(answer, Cases))
-        return f"{'proof, and ' if claim.proof else ''}{total} case{'s' if total > 1 else ''}"
+        return f"{'proof, and ' if proved else ''}{total} case{'s' if total > 1 else ''}"
+    if any(isinstance(answer, str) for answer in answers):
+        return "proof, and a grid" if proved else "a grid"
     if any(isinstance(answer, Enclosure) for answer in answers):
         return "enclosure"
-    return "proof and exact arithmetic" if claim.proof else "exact arithmetic"
+    return "proof and exact arithmetic" if proved else "exact arithmetic"

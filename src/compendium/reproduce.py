@@ -133,7 +133,11 @@ def _reproduce(chosen: list[str], *, force: bool, accept: bool) -> int:
     print(f"\nNotebooks: {len(stale)} run, {len(chosen) - len(stale)} unchanged ({elapsed:.0f} s)")
     if any(outcome.problem for outcome in outcomes):
         return _report_problems(outcomes)
-    return manifest.conclude(chosen, accept=accept)
+    try:
+        return manifest.conclude(chosen, accept=accept)
+    except ValueError as error:  # the report does not fit the numbers
+        print(f"reproduce: {error}", file=sys.stderr)
+        return 1
 
 
 def run_all(tasks: Mapping[str, dict[str, Any]]) -> list[Outcome]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -9,7 +10,7 @@ from itertools import pairwise, product
 from typing import NamedTuple
 
 from compendium.claims import Claim
-from compendium.formulas import Cases, enclosed, evaluate, less, on_grid
+from compendium.formulas import Cases, cases, enclosed, evaluate, less, on_grid
 from tablebuilder_dp import certified, design, privacy, sampling
 from tablebuilder_dp.intervals import Enclosure, enclosure, exp, interval
 
@@ -61,12 +62,14 @@ def _ratios(table: sampling.LookupTable) -> list[Fraction]:
 
 
 def guarantee(claim: Claim) -> Cases:
-    """With the largest ratio of both directions for e^ε, neither direction exceeds δ^Q, exactly."""
+    """With the printed e^ε neither direction exceeds δ^Q, exactly; with less, some ratio exceeds e^ε."""
 
     def holds(one: Sampled) -> bool:
         ratios = _ratios(one.table)
-        growth = evaluate(claim.printed, up=max(ratios), down=max(1 / ratio for ratio in ratios))
-        return _excess(one.table, growth) <= one.after.delta
+        up, down = max(ratios), max(1 / ratio for ratio in ratios)
+        growth = Fraction(evaluate(claim.printed, up=up, down=down))
+        least = max(up, down) > growth * (1 - HAIR)
+        return least and _excess(one.table, growth) <= one.after.delta
 
     return on_tables(holds, full_support=True)
 
@@ -102,14 +105,32 @@ def mirrored_weights(claim: Claim) -> Cases:
 
 
 def full_support(claim: Claim) -> Cases:
-    """The printed condition on KEYSIZE and p(D), decided by enclosures, against the tables."""
+    """The printed condition on KEYSIZE and p(D) against the tables, also on both sides of 1/p(D)."""
 
-    def holds(one: Sampled) -> bool:
-        edge = certified.pmf(one.table.support, support=one.table.support, gamma=one.made.gamma)
-        condition = evaluate(claim.printed, KEYSIZE=one.table.keysize, p=interval(edge))
-        return condition is one.table.full_support
+    def holds(epsilon: str, D: int, slack: str, keysize: int | None) -> bool:
+        edge = edge_of(epsilon, D, slack)
+        nearest = math.floor(1 / edge.upper)
+        sizes = [keysize] if keysize else [nearest, nearest + 1]
+        return all(
+            evaluate(claim.printed, KEYSIZE=size, p=interval(edge))
+            is sampled(epsilon, D, slack, size).table.full_support
+            for size in sizes
+        )
 
-    return on_tables(holds)
+    near = ((*point[:3], None) for point in GRID[::4])
+    return cases(
+        (
+            f"eps = {point[0]}, D = {point[1]}, slack = {point[2]}, KEYSIZE {point[3] or 'near 1/p(D)'}",
+            holds(*point),
+        )
+        for point in (*GRID, *near)
+    )
+
+
+def edge_of(epsilon: str, D: int, slack: str) -> Enclosure:
+    """p(D) of a design by Proposition 3."""
+    made = design.proposition_3(epsilon, support=D, slack=slack)
+    return certified.pmf(D, support=D, gamma=made.gamma)
 
 
 def full_support_limit(claim: Claim) -> Enclosure:
@@ -145,32 +166,38 @@ def delta_floor(claim: Claim) -> Cases:
 
 
 def variance_error(claim: Claim) -> Cases:
-    """|V^Q − V| stays below the printed bound."""
+    """|V^Q − V| stays below the printed bound, and somewhere comes to more than a quarter of it."""
 
-    def holds(one: Sampled) -> bool:
+    def share(one: Sampled) -> Fraction:
         D, K = one.table.support, one.table.keysize
         truth = certified.variance(support=D, gamma=one.made.gamma)
-        bound: Fraction = evaluate(claim.printed, D=D, KEYSIZE=K)
-        return max(abs(one.after.variance - truth.lower), abs(one.after.variance - truth.upper)) < bound
+        error = max(abs(one.after.variance - end) for end in (truth.lower, truth.upper))
+        return error / Fraction(evaluate(claim.printed, D=D, KEYSIZE=K))
 
-    return on_tables(holds)
+    used = max(share(sampled(*point)) for point in GRID) > Fraction(1, 4)
+    return on_tables(lambda one: used and share(one) < 1)
 
 
 def sufficient_keysize(claim: Claim) -> Cases:
-    """Where KEYSIZE reaches the printed bound, the two-sided ε^Q is at most ε, decided by enclosures."""
+    """With as many keys as the printed bound says, the two-sided ε^Q is at most ε, decided by enclosures.
 
-    def holds(one: Sampled) -> bool:
-        if one.made.slack == 0:
-            return True
-        D, level = one.table.support, one.made.epsilon
-        edge = interval(certified.pmf(D, support=D, gamma=one.made.gamma))
-        needed = evaluate(claim.printed, s=one.made.slack, eps=enclosed(level), D=D, delta=edge)
-        if not less(needed, enclosed(one.table.keysize)):
-            return True
-        ratios = _ratios(one.table)
-        return less(enclosed(max(*ratios, *(1 / ratio for ratio in ratios))), exp(enclosed(level)))
+    A fifth of them is not enough at every design.
+    """
 
-    return on_tables(holds)
+    def keeps(epsilon: str, D: int, slack: str, *, part: int) -> bool:
+        level = enclosed(Fraction(epsilon))
+        edge = interval(edge_of(epsilon, D, slack))
+        needed = evaluate(claim.printed, s=Fraction(slack), eps=level, D=D, delta=edge)
+        keysize = math.ceil(enclosure(needed / part).upper)
+        table = sampled(epsilon, D, slack, max(keysize, 2)).table
+        if not table.full_support:
+            return False
+        ratios = _ratios(table)
+        return less(enclosed(max(*ratios, *(1 / ratio for ratio in ratios))), exp(level))
+
+    designs = sorted({(epsilon, D, slack) for epsilon, D, slack, _ in GRID if slack != "0"})
+    idle = all(keeps(*made, part=5) for made in designs)
+    return on_grid("eps D slack", designs, lambda *made: not idle and keeps(*made, part=1))
 
 
 def limit_attained(claim: Claim) -> Cases:

@@ -232,14 +232,16 @@ def one_mass(claim: Claim) -> Truth:
     """p(z) of Example 1; a print that belongs to another z is a slip."""
     z = claim.at["z"]
     others = {f"p(±{y})": mass(y) for y in range(example().support + 1) if y != z}
-    return Truth({"": mass(z)}, slips=others, numbers={"true": mass(z).digits(14)})
+    slipped = next(
+        (name for name, other in others.items() if claims.rounds_to(other, claim.printed)), "another"
+    )
+    return Truth({"": mass(z)}, slips=others, numbers={"true": mass(z).digits(14), "slipped": slipped})
 
 
 def symmetric(claim: Claim) -> Cases:
-    """The printed relation for the exponent of p, which decides: p(z) is C·e^(that)."""
-    gamma = example().gamma
+    """The printed relation, for the enclosures of p."""
     return cases(
-        (f"z = {z}", evaluate(claim.printed, p=lambda y: -gamma * y**2, z=z) is True)
+        (f"z = {z}", evaluate(claim.printed, p=lambda y: mass(int(y)), z=z) is True)
         for z in range(1, example().support + 1)
     )
 
@@ -278,10 +280,20 @@ def cut(claim: Claim) -> int:
 
 
 def cut_relation(claim: Claim) -> Cases:
-    """A printed relation among cut points cQ(z) and numbers, evaluated on the exact table."""
+    """A printed relation among cut points cQ(z) and numbers, evaluated on the exact table.
+
+    The cut points that it names must be neighbours.
+    """
     found = table(claim.at["bits"])
-    holds = evaluate(claim.printed, cQ=cut_of(found), KEYSIZE=found.keysize)
-    return cases([(f"KEYSIZE = 2^{claim.at['bits']}", holds is True)])
+    named: list[int] = []
+
+    def cut(z: Fraction) -> Fraction:
+        named.append(int(z))
+        return cut_of(found)(int(z))
+
+    holds = evaluate(claim.printed, cQ=cut, KEYSIZE=found.keysize)
+    gaps = {high - low for low, high in pairwise(sorted(set(named)))}
+    return cases([(f"KEYSIZE = 2^{claim.at['bits']}", holds is True and gaps <= {1})])
 
 
 def scaled(claim: Claim) -> Cases:

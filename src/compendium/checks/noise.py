@@ -9,10 +9,23 @@ from itertools import pairwise, product
 from typing import Any
 
 from compendium.claims import Claim
-from compendium.formulas import GAMMAS, NOISES, SUPPORTS, Cases, agree, enclosed, evaluate, less, on_grid
+from compendium.formulas import (
+    EPSILONS,
+    GAMMAS,
+    NOISES,
+    SUPPORTS,
+    Cases,
+    agree,
+    cases,
+    described,
+    enclosed,
+    evaluate,
+    less,
+    on_grid,
+)
 from compendium.ledger import Truth
-from tablebuilder_dp import noise
-from tablebuilder_dp.intervals import exp, iv, log
+from tablebuilder_dp import certified, noise
+from tablebuilder_dp.intervals import exp, interval, iv, log
 
 VARIANCES = tuple((D, Fraction(k * D * (D + 1), 3 * 8)) for D in SUPPORTS for k in range(1, 8))
 """Supports with variances at eighths of Proposition 1's bound."""
@@ -37,6 +50,27 @@ def entropy(masses: Iterable[Any]) -> Any:
     return -sum(mass * log(mass) for mass in masses)
 
 
+def sensitivity(claim: Claim) -> int:
+    """The largest change of a count when one element of a data set changes, over all small data sets."""
+    largest = 0
+    for size in range(1, 6):
+        for data in product((0, 1), repeat=size):
+            for place in range(size):
+                changed = sum(data) - data[place] + (1 - data[place])
+                largest = max(largest, abs(changed - sum(data)), data[place])  # altered, or removed
+    return largest
+
+
+def kind_of_privacy(claim: Claim) -> Cases:
+    """The printed range holds for the least δ at every ε."""
+
+    def holds(D: int, gamma: Fraction, eps: Fraction) -> bool:
+        delta = certified.delta(eps, support=D, gamma=gamma, digits=5)
+        return evaluate(claim.printed, delta=interval(delta)) is True
+
+    return on_grid("D gamma eps", ((D, gamma, eps) for D, gamma in NOISES[::4] for eps in EPSILONS), holds)
+
+
 def non_negative(claim: Claim) -> Cases:
     """The least output is n − D."""
     grid = ((D, n) for D in SUPPORTS for n in range(2 * D + 2))
@@ -57,28 +91,35 @@ def zero_bias(claim: Claim) -> Cases:
 
 
 def maximum_entropy(claim: Claim) -> Cases:
-    """The printed shape has more entropy than its neighbours with the same mean and variance.
+    """The printed shape is the maximum: no bias, less entropy in every direction that keeps the variance,
+    and more in one that raises it, so that the bound on the variance is what holds it back.
 
-    A direction v with Σv = Σzv = Σz²v = 0 leaves all constraints as they are: third differences are
-    such. A step along it, either way, must lower the entropy.
+    Third differences leave Σp, Σzp and Σz²p as they are; a second difference raises Σz²p only.
     """
 
-    def holds(D: int, gamma: Fraction, start: int, sign: int) -> bool:
+    def holds(D: int, gamma: Fraction) -> bool:
         shape = [evaluate(claim.printed, z=z, D=D, gamma=enclosed(gamma)) for z in range(-D, D + 1)]
         masses = [mass / sum(shape) for mass in shape]
-        step = sign * min(masses[start : start + 4], key=lambda mass: mass.mid) / 16
-        moved = list(masses)
-        for place, factor in enumerate((1, -3, 3, -1), start):
-            moved[place] += factor * step
-        return less(entropy(moved), entropy(masses))
+        top = entropy(masses)
 
-    grid = ((D, gamma, start, 1 - 2 * (start % 2)) for D, gamma in NOISES for start in {0, D - 1, 2 * D - 3})
-    return on_grid("D gamma place sign", (point for point in grid if _roomy(*point[:2])), holds)
+        def moved(start: int, factors: tuple[int, ...], sign: int) -> Any:
+            places = range(start, start + len(factors))
+            step = sign * min((masses[place] for place in places), key=lambda mass: mass.mid) / 10**6
+            return entropy(
+                mass + factors[place - start] * step if place in places else mass
+                for place, mass in enumerate(masses)
+            )
 
+        thirds = product({0, D - 1, 2 * D - 3}, (1, -1))
+        return (
+            all(shape[D - z] == shape[D + z] for z in range(1, D + 1))
+            and all(less(moved(start, (1, -3, 3, -1), sign), top) for start, sign in thirds)
+            and less(top, moved(D - 1, (1, -2, 1), 1))
+        )
 
-def _roomy(D: int, gamma: Fraction) -> bool:
-    """Whether there is such a direction, and its step does not drown in the precision."""
-    return 2 <= D <= 15 and D * D * gamma < 60
+    # D = 1 has no such direction, and far tails drown in the precision.
+    grid = ((D, gamma) for D, gamma in NOISES if 2 <= D <= 15 and D * D * gamma < 60)
+    return on_grid("D gamma", grid, holds)
 
 
 def normaliser(claim: Claim) -> Cases:
@@ -196,12 +237,27 @@ def peak_at_zero(claim: Claim) -> Cases:
 
 
 def proposition_1(claim: Claim) -> Cases:
-    """The printed range of V is that of the γ > 0, for which the pmf falls with |z|; also for γ < 0."""
-    signed = (*GAMMAS, *(-gamma for gamma in GAMMAS if gamma < 1))
-    return on_grid(
-        "D gamma",
-        product(SUPPORTS, signed),
-        lambda D, gamma: evaluate(claim.printed, D=D, V=second_moment(D, gamma)) is (gamma > 0),
+    """The printed range of V is that of the γ > 0, for which the pmf falls with |z|.
+
+    It must leave out the γ < 0, the uniform pmf (γ = 0) and the point mass at 0 (V = 0).
+    """
+
+    def variance_of(D: int, gamma: Fraction | None) -> Any:
+        if gamma is None:
+            return Fraction(0)
+        return (
+            Fraction(2 * sum(z * z for z in range(D + 1)), 2 * D + 1)
+            if gamma == 0
+            else second_moment(D, gamma)
+        )
+
+    rates = (*GAMMAS, None, Fraction(0), *(-gamma for gamma in GAMMAS if gamma < 1))
+    return cases(
+        (
+            f"D = {D}, " + ("V = 0" if gamma is None else described(gamma=gamma)),
+            evaluate(claim.printed, D=D, V=variance_of(D, gamma)) is (gamma is not None and gamma > 0),
+        )
+        for D, gamma in product(SUPPORTS, rates)
     )
 
 

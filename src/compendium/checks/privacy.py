@@ -275,6 +275,13 @@ def exactly_when(claim: Claim) -> Cases:
     )
 
 
+def whenever(claim: Claim) -> Cases:
+    """The printed relation holds wherever ``when`` does."""
+    return _in_worlds(
+        (world, world.evaluate(claim.printed) is True) for world in WORLDS if world.evaluate(claim.at["when"])
+    )
+
+
 def one_of(claim: Claim) -> Cases:
     """Of the printed cases (joined by "or") exactly one applies in every world."""
     return _in_worlds(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from compendium.checks import experiment
-from compendium.claims import Claim
+from compendium.claims import Claim, load
 from compendium.formulas import (
     CLOSE,
     EPSILONS,
@@ -214,6 +214,12 @@ def identical(claim: Claim) -> Truth:
         names = point.names() | {"epsQ": point.design.epsilon, "deltaQ": max(experiment.true_delta(point))}
         found.append((point.name, evaluate(claim.printed, **names) is True))
     return Truth(readings | {"δ of the table at ε, by definition": cases(found)})
+
+
+def section_of_sampling(claim: Claim) -> str:
+    """The section of the ledger's claims about the lookup table of Example 2, without its subsection."""
+    found = {one.section.partition("-")[0] for one in load().values() if one.check == "examples.cut"}
+    return ", ".join(f"Section {section}" for section in sorted(found))
 
 
 def achieved(claim: Claim) -> Truth:
