@@ -70,7 +70,7 @@ define build
 	@touch $@
 endef
 
-.venv/ready: requirements.lock
+.venv/ready: requirements.lock pyproject.toml
 	$(build)
 
 .venv-bench/ready: benchmarks/requirements.lock

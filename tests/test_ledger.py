@@ -117,7 +117,7 @@ def altered_number(printed: str) -> Iterator[str]:
 def check_formula(entry: ledger.Entry) -> None:
     """Some small change makes it another statement: the verdict changes or, if it fails, where."""
     for printed in altered_formula(entry.claim.printed):
-        with suppress(ArithmeticError, SyntaxError):  # no number, nothing decided, no formula
+        with suppress(ValueError):  # no number, nothing decided, or no formula
             other = ledger.settle(replace(entry.claim, printed=printed, correction=""))
             if (other.verdict, other.found) != (entry.verdict, entry.found):
                 return
@@ -171,6 +171,7 @@ THIRD = Enclosure(Fraction("0.3333333333333"), Fraction("0.3333333333334"))
         (THIRD, "0.3338", "confirmed to 3 digits"),
         (THIRD, "0.4", "contradicted"),
         (THIRD, "0.35", "confirmed to 1 digit"),
+        (THIRD, "0.33399", "contradicted"),
         (THIRD, "3.33e-1", "confirmed"),
         (THIRD, "-0.333", "contradicted"),
         (Fraction(1, 4), "0.25", "confirmed"),
@@ -231,6 +232,21 @@ def test_evidence_says_what_stands_behind(
     assert judged(monkeypatch, answer, "0.333" if answer is THIRD else "25", proof=proof).evidence == evidence
 
 
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("noise-degree", "printed", "D**"),
+        ("noise-degree", "printed", "support**2"),
+        ("noise-f-at-0", "at", {}),
+        ("ex1-p0", "printed", "0.05x"),
+        ("noise-sparsity", "because", "It is {nothing}."),
+    ],
+)
+def test_a_claim_that_cannot_be_settled_is_named(name: str, field: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"claim {name} cannot be settled"):
+        ledger.settle(replace(PAPER[name], **{field: value}))  # type: ignore[arg-type]
+
+
 def test_an_unknown_check_is_refused() -> None:
     for name in ("nowhere.check", "noise.nothing", "noise"):
         with pytest.raises(ValueError, match="check must be a function of compendium.checks"):
@@ -244,6 +260,9 @@ def test_an_unknown_check_is_refused() -> None:
         ("[[claim]\n", "readable"),
         ('[[claim]]\nid = "a"\n', "claim a .* check, printed, says, section, where"),
         ('[[claim]]\nwhere = "a"\n', "without id"),
+        ("claim = 3\n", "list of tables"),
+        ('claim = ["a"]\n', "list of tables"),
+        ('[claim]\nid = "a"\n', "list of tables"),
     ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, content: str, words: str) -> None:
@@ -262,6 +281,12 @@ def test_a_claim_with_an_unknown_field_or_twice_the_same_id_is_refused(tmp_path:
     assert list(claims.load(path)) == ["a"]
     path.write_text(entry + 'verdict = "confirmed"\n')
     with pytest.raises(ValueError, match="verdict"):
+        claims.load(path)
+    path.write_text(entry.replace('printed = "a"', "printed = 3"))
+    with pytest.raises(ValueError, match="right type: see printed"):
+        claims.load(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match="readable .*claims.toml"):
         claims.load(path)
     path.write_text(entry + entry)
     with pytest.raises(ValueError, match="id"):

@@ -25,10 +25,14 @@ CODE = r"\b\d+(\.\d+)?(pt|em|cm|mm|fr|%)|(columns|colspan|level|digits): ?\d|\* 
 
 def typed_numbers(source: str) -> list[str]:
     """Digits in the text of the report that are neither formula nor name nor layout."""
-    text = source.split("// --- Text")[1]
-    for pattern in (r"//.*", r"\$[^$]*\$", r'"[^"\n]*"', NAMES, CODE):
+    text = re.sub(r"//.*", "", source.split("// --- Text")[1])
+    formulas = re.findall(r"\$[^$]*\$", text)
+    found = [formula for formula in formulas if re.search(r"\d[.,]\d|\d{3}|\d *%", formula)]
+    text = re.sub(r"\$[^$]*\$", "", text)
+    found += [string for string in re.findall(r'"[^"\n]*"', text) if re.search(r"\d\.\d|\d %", string)]
+    for pattern in (r'"[^"\n]*"', NAMES, CODE):
         text = re.sub(pattern, "", text)
-    return re.findall(r".*\d.*", text)
+    return found + re.findall(r".*\d.*", text)
 
 
 @pytest.fixture
@@ -45,7 +49,7 @@ def test_the_same_numbers_give_the_committed_bytes(output: Path, capsys: pytest.
 
 def test_no_number_is_typed() -> None:
     assert typed_numbers(SOURCE) == []
-    for typed in ("Of 254 statements", "the share is 81 %", "up to 0.498"):
+    for typed in ("Of 254 statements", "the share is 81 %", "up to 0.498", "$ε = 0.498$", '"0.498"'):
         assert typed_numbers(f"{SOURCE}\n{typed}") == [typed]
 
 

@@ -2,13 +2,13 @@
 
 import json
 import sys
-from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from compendium import claims, ledger, verify
-from compendium.files import ROOT
+from tablebuilder_dp import cli
 
 QUICK = ["--section", "II"]
 
@@ -49,6 +49,7 @@ def test_colour_only_where_there_is_one(
     entries = [ledger.settle(claims.load()["mech-zero-bias"])]
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", "120")
     assert "\x1b[32mconfirmed" in verify.table(entries)
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in verify.table(entries)
@@ -58,8 +59,8 @@ def test_markdown_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *QUICK, "--markdown")
     lines = out.splitlines()
     assert code == 0
-    assert lines[0].startswith("| claim | section |")
-    assert {line.replace("\\|", "").count("|") for line in lines} == {7}
+    assert lines[0].startswith("| claim | where |")
+    assert {line.replace("\\|", "").count("|") for line in lines} == {8}
 
 
 def test_filters(capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,8 +121,65 @@ def test_a_correction_must_be_confirmed() -> None:
 
 
 def test_the_command_line_finds_verify_by_its_entry_point() -> None:
-    import tomllib
+    [point] = entry_points(group=cli.PLUGINS)
+    assert (point.name, point.load()) == ("verify", verify.register)
 
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    module, function = project["entry-points"]["tablebuilder_dp.commands"]["verify"].split(":")
-    assert getattr(import_module(module), function) is verify.register
+
+def test_a_plugin_that_cannot_be_imported_takes_no_command_along(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "compendium.verify", None)
+    assert cli.main(["design", "--epsilon", "1", "--delta", "0.01"]) == 0
+    with pytest.raises(SystemExit):
+        cli.main(["verify"])
+    assert "invalid choice: 'verify'" in capsys.readouterr().err
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A ledger of two claims and one statement of ours, with its expected verdicts in a file."""
+    paper, ours = claims.load(), claims.load(claims.OURS)
+    stated = {
+        claims.PAPER: {name: paper[name] for name in ("ex1-support", "guide-delta-domain")},
+        claims.OURS: {name: ours[name] for name in ("fix-drop-slack",)},
+    }
+    monkeypatch.setattr(claims, "load", lambda path=claims.PAPER: stated[path])
+    monkeypatch.setattr(verify, "EXPECTED", tmp_path / "verdicts.toml")
+    (tmp_path / "verdicts.toml").write_text('ex1-support = "confirmed"\nguide-delta-domain = "slip"\n')
+    return tmp_path / "verdicts.toml"
+
+
+@pytest.mark.usefixtures("small")
+def test_a_filter_by_verdict_shows_less_and_counts_all(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--verdict", "Slip", "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert [claim["id"] for claim in answer["claims"]] == ["guide-delta-domain"]
+    assert (answer["counts"]["confirmed"], answer["counts"]["slip"]) == (1, 1)
+    assert [claim["verdict"] for claim in answer["corrections"]] == ["confirmed"]
+
+
+@pytest.mark.parametrize("width", [60, 150])
+@pytest.mark.usefixtures("small")
+def test_the_table_fits_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    code, out, _ = run(capsys)
+    assert code == 0
+    longest = max(len(line) for line in out.splitlines()[:-3])
+    assert 0.7 * width < longest <= width
+    assert "should be 0 < delta < 1" in " ".join(out.split())
+    assert "1 statement of ours: 1 confirmed" in out
+
+
+def test_a_missing_claim_is_noticed_and_accept_keeps_what_is_there(
+    capsys: pytest.CaptureFixture[str], small: Path
+) -> None:
+    small.write_text(small.read_text() + 'ex1-p0 = "confirmed"\n')
+    code, out, err = run(capsys, "--markdown")
+    assert code == 1
+    assert err == "unexpected: ex1-p0: missing, expected confirmed\n"
+    assert "how it is known" in out
+    assert run(capsys, "--accept")[0] == 0
+    assert verify.expected() == {"ex1-support": "confirmed", "guide-delta-domain": "slip"}

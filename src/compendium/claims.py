@@ -51,10 +51,15 @@ class Claim:
 
 def load(path: Path = PAPER) -> dict[str, Claim]:
     """All claims by their id, in the file's order."""
+    file = f"{path.parent.name}/{path.name}"
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
-    except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"the ledger needs a readable {path.parent.name}/{path.name}: {error}") from None
+    except (OSError, KeyError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(
+            f"the ledger needs a clone of the compendium with a readable {file}: {error}"
+        ) from None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ValueError(f"claim in {file} must be a list of tables, each below [[claim]]")
     claims: dict[str, Claim] = {}
     known = {item.name for item in fields(Claim)}
     needed = {
@@ -62,9 +67,14 @@ def load(path: Path = PAPER) -> dict[str, Claim]:
     }
     for entry in entries:
         name = entry.get("id", "without id")
-        if name in claims or not needed <= set(entry) <= known:
-            wrong = sorted(needed - set(entry) | set(entry) - known) or ["id"]
-            raise ValueError(f"claim {name} in {path.name} must have each field once: see {', '.join(wrong)}")
+        kinds = {"at": dict, "corrects": list}
+        wrong = sorted(needed - set(entry) | set(entry) - known)
+        wrong += [key for key, value in entry.items() if not isinstance(value, kinds.get(key, str))]
+        if wrong or name in claims:
+            raise ValueError(
+                f"claim {name} in {file} must have each field once and of the right type: see "
+                + ", ".join(wrong or ["id"])
+            )
         claims[name] = Claim(**entry | {"corrects": tuple(entry.get("corrects", ()))})
     return claims
 

@@ -18,7 +18,9 @@ C.-H. Chien. The ledger (`tablebuilder-dp verify`) writes this page from [`claim
 [`corrections.toml`](corrections.toml), and computes its numbers. It has {total} statements of the paper; the
 {confirmed} that are not listed here hold as they stand. So does the paper's main line: the noise, its (ε, δ)
 in closed form, the design, and the need for large cell keys. What follows is what a reader who applies the
-paper should know beside it.
+paper should know beside it. A line *as checked* has the statement in the notation of a program: `eps` and
+`delta` for ε and δ, `epsQ`, `deltaQ` or `delta_Q` for ε^Q, δ^Q, `forward` and `backward` for the two
+directions of the comparison, `e8`, `e16`, `e32` for the errors with 2^8, 2^16 and 2^32 keys.
 """
 
 PARTS = {
@@ -40,7 +42,9 @@ def document(entries: Sequence[Entry], corrections: Sequence[Entry]) -> str:
         chosen = [entry for entry in wrong if entry.kind == kind]
         if chosen:
             blocks += [f"## {title}\n\n{explanation}\n", *map(item, chosen)]
-    blocks.append("## Corrected statements\n\nEach is proved, and checked in the same way as the paper's.\n")
+    blocks.append(
+        "## Corrected statements\n\nOurs, checked in the same way: formulas are proved, numbers enclosed.\n"
+    )
     blocks += map(_correction, corrections)
     return "\n".join(blocks)
 
@@ -49,19 +53,21 @@ def item(entry: Entry) -> str:
     """One statement: what is printed, what is true, how that is known, and what it changes."""
     claim = entry.claim
     shown = "" if claim.printed == "yes" else code(claim.printed)
-    points = {"In symbols" if shown.startswith("`") else "Printed": shown}
+    points = {"As checked" if shown.startswith("`") else "Printed": shown}
     points["It should be"] = code(entry.correction) if entry.correction else ""
     if len(entry.readings) > 1:
         readings = (f"\n  - *{one.name}*: {one.verdict} ({one.found})" for one in entry.readings)
-        points["What is true, by reading"] = "".join(readings)
+        points["By reading"] = "".join(readings)
     elif entry.found != entry.correction:
-        points["What is true"] = _sentence(entry.found)
+        is_statement = entry.found.startswith(("holds", "fails"))
+        points["Checked" if is_statement else "What is true"] = _sentence(entry.found)
     points["Why"] = entry.because
     points["What was printed"] = _sentence(entry.origin) if entry.origin else ""
     points["Taken to mean"] = _sentence(claim.meaning) if claim.meaning else ""
     points["Proof of the correction" if entry.correction else "Proof"] = claim.proof
     points["What it changes"] = entry.changes
-    lines = [f"### {claim.says}\n", f"*Section {claim.section}, {claim.where}. Ledger: `{claim.id}`.*\n"]
+    place = claim.section if claim.section == "Abstract" else f"Section {claim.section}"
+    lines = [f"### {claim.says}\n", f"*{place}, {claim.where}. Ledger: `{claim.id}`.*\n"]
     lines += [f"- **{name}.** {text}".rstrip() for name, text in points.items() if text]
     return "\n".join(lines) + "\n"
 

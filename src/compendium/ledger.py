@@ -14,6 +14,7 @@ compares the two and words the verdict:
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
@@ -99,6 +100,13 @@ class Entry:
 
 def settle(claim: Claim) -> Entry:
     """Run the check of one claim and word its verdict."""
+    try:
+        return _settle(claim)
+    except (ArithmeticError, SyntaxError, NameError, LookupError, ValueError) as error:
+        raise ValueError(f"claim {claim.id} cannot be settled: {type(error).__name__}: {error}") from error
+
+
+def _settle(claim: Claim) -> Entry:
     truth = find_truth(claim)
     readings = tuple(
         Reading(name, _compare(answer, claim.printed), _found(answer, claim.printed))
@@ -108,7 +116,7 @@ def settle(claim: Claim) -> Entry:
     correction = origin = ""
     if verdict not in (CONFIRMED, DEPENDS):
         slipped = next(_fitting(truth.slips, claim.printed), "")
-        correction = next(iter(readings)).found if slipped else _correction(claim)
+        correction = _shown(truth, claim.printed) if slipped else _correction(claim)
         origin = slipped or next(_fitting(truth.origins, claim.printed), "")
         verdict = SLIP if correction else verdict
     found = "; ".join(
@@ -116,7 +124,7 @@ def settle(claim: Claim) -> Entry:
     )
     evidence = _evidence(truth, claim)
     because, changes = (
-        text.format(**truth.numbers).replace("e-0", "e-") if verdict != CONFIRMED else ""
+        re.sub(r"e-0(\d)", r"e-\1", text.format(**truth.numbers)) if verdict != CONFIRMED else ""
         for text in (claim.because, claim.changes)
     )
     return Entry(claim, verdict, found, readings, evidence, correction, origin, because, changes)
@@ -170,6 +178,12 @@ def _combined(readings: tuple[Reading, ...]) -> str:
 def _fitting(answers: Mapping[str, Answer], printed: str) -> Iterator[str]:
     """The names of the answers that are what is printed."""
     return (name for name, answer in answers.items() if _compare(answer, printed) == CONFIRMED)
+
+
+def _shown(truth: Truth, printed: str) -> str:
+    """The true value of the first reading, in the notation of the print."""
+    answer = next(iter(truth.readings.values()))
+    return str(answer) if isinstance(answer, Cases) else claims.shown(answer, printed)
 
 
 def _correction(claim: Claim) -> str:

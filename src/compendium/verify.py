@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tqdm import tqdm
-
 from compendium import claims, ledger
 from compendium.claims import Claim
 from compendium.files import ROOT, write
@@ -40,7 +38,11 @@ def register(command: cli.Register) -> None:
 
 def run(options: argparse.Namespace) -> cli.Answer:
     """Settle the chosen claims and compare the verdicts with the expected ones."""
+    from tqdm import tqdm  # here, as the other commands do without it
+
     paper, ours = chosen(claims.load(), options.section), claims.load(claims.OURS)
+    if not options.accept:
+        expected()  # if it cannot be read, that is better said before the work than after
     wanted = _kinds(options.verdict)
     if options.accept and (options.section or options.verdict):
         raise ValueError("--accept is for the whole ledger: leave out --section and --verdict")
@@ -55,7 +57,7 @@ def run(options: argparse.Namespace) -> cli.Answer:
     entries, corrections = settled[: len(paper)], settled[len(paper) :]
     if options.accept:
         accept(entries)
-    problems = unexpected(entries, corrections)
+    problems = unexpected(entries, corrections, complete=not options.section)
     shown = [entry for entry in entries if entry.kind in wanted]
     answer = {
         "as_expected": not problems,
@@ -64,9 +66,11 @@ def run(options: argparse.Namespace) -> cli.Answer:
         "claims": [entry.record() for entry in shown],
         "corrections": [entry.record() for entry in corrections],
     }
-    text = markdown(shown) if options.markdown else table(shown)
-    if not options.markdown:
-        text += "\n" + closing(entries, corrections, problems)
+    if options.markdown:
+        text = markdown(shown)
+        print("".join(f"unexpected: {problem}\n" for problem in problems), end="", file=sys.stderr)
+    else:
+        text = f"{table(shown)}\n{closing(entries, corrections, problems)}"
     return cli.Answer(answer, text, 1 if problems else 0)
 
 
@@ -92,9 +96,8 @@ def _is_in(name: str, section: str) -> bool:
 def _kinds(verdicts: Sequence[str] | None) -> set[str]:
     found = set()
     for verdict in verdicts or ():
-        kinds = [kind for kind in KINDS if kind == verdict] or [
-            k for k in KINDS if k.startswith(verdict) and verdict
-        ]
+        kinds = [kind for kind in KINDS if verdict.lower() == kind]
+        kinds = kinds or [kind for kind in KINDS if verdict and kind.startswith(verdict.lower())]
         if not kinds:
             raise ValueError(f"--verdict must be one of {', '.join(KINDS)}, got {verdict!r}")
         found.update(kinds)
@@ -122,15 +125,23 @@ def accept(entries: Iterable[Entry]) -> None:
     write(EXPECTED, "\n".join(lines) + "\n")
 
 
-def unexpected(entries: Iterable[Entry], corrections: Iterable[Entry]) -> list[str]:
-    """One line for each verdict that is not the expected one; our own statements must be confirmed."""
+def unexpected(
+    entries: Iterable[Entry], corrections: Iterable[Entry], *, complete: bool = False
+) -> list[str]:
+    """One line for each verdict that is not the expected one; our own statements must be confirmed.
+
+    Of a complete ledger, no claim with an expected verdict may be missing.
+    """
     known = expected()
-    wanted = [(entry, known.get(entry.claim.id, "nothing")) for entry in entries]
-    wanted += [(entry, CONFIRMED) for entry in corrections]
+    found = {entry.claim.id: entry.verdict for entry in entries}
+    wanted = {name: known.get(name, "nothing") for name in found}
+    if complete:
+        wanted |= known
+    ours = {entry.claim.id: entry.verdict for entry in corrections}
     return [
-        f"{entry.claim.id}: {entry.verdict}, expected {verdict}"
-        for entry, verdict in wanted
-        if entry.verdict != verdict
+        f"{name}: {(found | ours).get(name, 'missing')}, expected {verdict}"
+        for name, verdict in (wanted | dict.fromkeys(ours, CONFIRMED)).items()
+        if (found | ours).get(name) != verdict
     ]
 
 
@@ -140,7 +151,8 @@ def closing(entries: Sequence[Entry], corrections: Sequence[Entry], problems: Se
     lines = [f"{len(entries)} claim{'s' if len(entries) != 1 else ''}: {parts}"]
     if corrections:
         confirmed = sum(entry.verdict == CONFIRMED for entry in corrections)
-        lines.append(f"{len(corrections)} statements of ours: {confirmed} confirmed")
+        plural = "s" if len(corrections) != 1 else ""
+        lines.append(f"{len(corrections)} statement{plural} of ours: {confirmed} confirmed")
     lines += [f"unexpected: {problem}" for problem in problems] or [
         "All verdicts are as expected. paper/errata.md explains those that are not confirmed."
     ]
@@ -169,31 +181,44 @@ def table(entries: Sequence[Entry]) -> str:
     """The ledger for a terminal: as wide as it is, in colour where there is one."""
     from rich import box
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    width = shutil.get_terminal_size((120, 24)).columns
-    grid = Table(box=box.SIMPLE_HEAD, expand=True, pad_edge=False)
-    widths = {
-        "claim": max((len(entry.claim.id) for entry in entries), default=5),
-        "section": 8,
-        "verdict": 12,
-    }
-    for name in ("claim", "section", "says", "verdict", "what is true"):
-        grid.add_column(name, width=widths.get(name), overflow="fold")
-    for entry in entries:
-        said = (
-            entry.claim.says if entry.claim.printed == "yes" else f"{entry.claim.says}: {entry.claim.printed}"
-        )
-        grid.add_row(
-            *map(Text, (entry.claim.id, entry.claim.section, said)),
-            Text(entry.verdict, style=COLOURS[entry.kind]),
-            Text(truth(entry)),
-        )
+    width = max(shutil.get_terminal_size((120, 24)).columns, 40)
     stream = io.StringIO()
-    Console(file=stream, width=max(width, 60), force_terminal=colour, highlight=False).print(grid)
+    console = Console(file=stream, width=width, force_terminal=colour, highlight=False)
+    rows = [
+        (
+            entry.claim.id,
+            entry.claim.section,
+            Text(entry.verdict, style=COLOURS[entry.kind]),
+            Text(_said(entry.claim)),
+            Text(f"{truth(entry)} ({entry.evidence})"),
+        )
+        for entry in entries
+    ]
+    if width < 110:  # too narrow for columns of text
+        for name, section, verdict, said, true in rows:
+            console.print(Text.assemble((name, "bold"), f"  {section}  ", verdict))
+            console.print(Padding(said, (0, 0, 0, 4)))
+            console.print(Padding(true, (0, 0, 1, 4)))
+    else:
+        grid = Table(box=box.SIMPLE_HEAD, expand=True, pad_edge=False)
+        widths = {"claim": max((len(row[0]) for row in rows), default=5), "section": 8, "verdict": 12}
+        for name in ("claim", "section", "verdict", "says", "what is true"):
+            grid.add_column(name, width=widths.get(name), overflow="fold")
+        for row in rows:
+            grid.add_row(*row)
+        console.print(grid)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def _said(claim: Claim) -> str:
+    """What a claim says and prints, and how its words are taken."""
+    said = claim.says if claim.printed == "yes" else f"{claim.says}: {claim.printed}"
+    return f"{said} [{claim.meaning.removesuffix('.')}]" if claim.meaning else said
 
 
 def truth(entry: Entry, mark: Callable[[str], str] = str) -> str:
@@ -208,19 +233,22 @@ def truth(entry: Entry, mark: Callable[[str], str] = str) -> str:
 
 def markdown(entries: Iterable[Entry]) -> str:
     """The ledger as a Markdown table."""
-    lines = ["| claim | section | says | printed | verdict | what is true |", "|---|---|---|---|---|---|"]
+    columns = ("claim", "where", "says", "printed", "verdict", "what is true", "how it is known")
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     for entry in entries:
         claim = entry.claim
+        says = f"{claim.says}. *{claim.meaning}*" if claim.meaning else claim.says
         verdict = entry.verdict if entry.verdict == CONFIRMED else f"**{entry.verdict}**"
         cells = (
             claim.id,
             f"{claim.section}, {claim.where}",
-            claim.says,
+            says,
             code(claim.printed),
             verdict,
             truth(entry, code),
+            entry.evidence,
         )
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Any, NamedTuple, NoReturn
 
@@ -45,9 +46,7 @@ def main(
     arguments: Sequence[str] | None = None, *, plugins: Sequence[Callable[[Register], None]] | None = None
 ) -> int:
     """Run the command line; 0 on success, 2 with one sentence on bad input."""
-    if plugins is None:
-        plugins = [point.load() for point in entry_points(group=PLUGINS)]
-    options = _parser(plugins).parse_args(arguments)
+    options = _parser(_installed() if plugins is None else plugins).parse_args(arguments)
     try:
         answer = options.run(options)
     except (ValueError, TypeError, ArithmeticError) as error:
@@ -58,6 +57,15 @@ def main(
     except BrokenPipeError:  # the reader has seen enough, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(answer.status)
+
+
+def _installed() -> list[Callable[[Register], None]]:
+    """What other packages add; one that cannot be imported must not take the rest along."""
+    found = []
+    for point in entry_points(group=PLUGINS):
+        with suppress(ImportError):
+            found.append(point.load())
+    return found
 
 
 def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentParser:
@@ -175,7 +183,7 @@ def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.Lookup
 
 def _table(options: argparse.Namespace) -> Answer:
     made, table = _lookup(options)
-    after = sampling.after_sampling(table)
+    after, smallest = sampling.after_sampling(table), sampling.epsilon(table)
     answer: dict[str, Any] = {
         "keysize": table.keysize,
         "support": table.support,
@@ -185,7 +193,7 @@ def _table(options: argparse.Namespace) -> Answer:
         "variance": float(after.variance),
         "epsilon_one_sided": _finite(after.epsilon_one_sided),
         "epsilon_two_sided": _finite(after.epsilon_two_sided),
-        "epsilon_smallest": _finite(sampling.epsilon(table)),
+        "epsilon_smallest": _finite(smallest),
         "delta": float(after.delta),
     }
     lost = "none" if table.full_support else ", ".join(map(str, table.lost))
@@ -193,10 +201,10 @@ def _table(options: argparse.Namespace) -> Answer:
     text = [
         f"Lookup table for {table.keysize} keys on [-{table.support}, {table.support}]",
         f"  {'':<18} {'design':<22} after sampling",
-        f"  {'epsilon':<18} {_digits(float(made.epsilon)):<22} {_digits(after.epsilon_two_sided)}",
-        f"  {'  smallest':<18} {'':<22} {_digits(sampling.epsilon(table))}",
-        f"  {'  one-sided':<18} {'':<22} {_digits(after.epsilon_one_sided)}",
-        f"  {'delta':<18} {_designed_delta(made):<22} {_digits(answer['delta'])}",
+        f"  {'epsilon':<18} {_digits(float(made.epsilon)):<22} {after.epsilon_two_sided!r}",
+        f"  {'  smallest':<18} {'':<22} {smallest!r}",
+        f"  {'  one-sided':<18} {'':<22} {after.epsilon_one_sided!r}",
+        f"  {'delta':<18} {_designed_delta(made):<22} {answer['delta']!r}",
         f"  {'bias':<18} {'0':<22} {_digits(answer['bias'])}",
         f"  {'variance':<18} {_digits(made.variance):<22} {_digits(answer['variance'])}",
         f"  {'values lost':<18} {'none':<22} {lost}",

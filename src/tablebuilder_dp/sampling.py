@@ -204,8 +204,9 @@ def delta(table: LookupTable, epsilon: parameters.Number) -> privacy.Divergence:
 def epsilon(table: LookupTable, delta: parameters.Number | None = None) -> float:
     """The smallest ε at which the table is (ε, δ)-differentially private; δ^Q if no δ is given.
 
-    Infinite where δ is below the mass that one of two neighbouring counts alone can publish. Rounded
-    up, as a guarantee must be.
+    Infinite where δ is below the mass that one of two neighbouring counts alone can publish: pass the
+    exact δ^Q of `after_sampling` (or nothing), as a decimal may lie a hair below it. Rounded up, as a
+    guarantee must be.
 
     >>> table = lookup_table(support=1, gamma="0.5", keysize=256)
     >>> epsilon(table), epsilon(table, "0.5"), epsilon(table, "0.001")
