@@ -82,7 +82,7 @@ def test_a_run_gives_the_committed_bytes_and_a_rerun_does_nothing(
 
 
 def test_a_killed_run_leaves_whole_files_and_the_next_one_finishes(output: Path) -> None:
-    process = start(output, "03", "04")
+    process = start(output, "04", "08")
     deadline = time.monotonic() + 120
     while not list((output / "figures").glob("*.png")) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -91,7 +91,7 @@ def test_a_killed_run_leaves_whole_files_and_the_next_one_finishes(output: Path)
     committed = json.loads((ROOT / "manifest.json").read_text())
     for path, digest in produced(output).items():
         assert committed[path] == digest, path
-    out, err = (finished := start(output, "03", "04")).communicate()
+    out, err = (finished := start(output, "04", "08")).communicate()
     assert finished.returncode == 0, err
     assert "done   0" in out
     assert "This machine reproduced every number and every byte." in out
@@ -226,6 +226,16 @@ def test_summary_misses_what_is_no_longer_produced(
     assert "figures/old.png" not in json.loads((output / "manifest.json").read_text())
     assert "paper/report.pdf" in json.loads((output / "manifest.json").read_text())
     assert "\n\nx is 1.5\n\n<!-- end" in (output / "README.md").read_text()
+
+
+def test_a_report_that_does_not_fit_the_numbers_is_named(
+    output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(output, {"x": "1.5"})
+    monkeypatch.setattr(notebooks, "paths", lambda: [Path(f"{NAME}.ipynb")])
+    monkeypatch.setattr(reproduce, "run_all", lambda tasks: [])
+    assert reproduce.main([NAME]) == 1
+    assert capsys.readouterr().err.startswith("reproduce: paper/report.typ cannot be typeset: ")
 
 
 @pytest.mark.parametrize("name", ["noise.py", "requirements.lock", "claims.toml", "parameters.toml"])

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compendium import claims, experiment, figures, ledger, witnesses
+from compendium import claims, errata, experiment, figures, ledger, witnesses
 from compendium.drawing import Drawing
 from compendium.results import Results
 from compendium.runs import paper_parameters
@@ -115,6 +116,38 @@ def test_the_ledger_is_kept_and_the_errata_are_the_papers_only(output: Path) -> 
     assert record["numbers"]["count:slip"] == "1"
     assert record["numbers"]["verdict:fix-drop-slack"] == "confirmed"
     assert record["numbers"]["witness:D*:enclosures"] == "25, proved"
+
+
+def test_the_experiment_counts_what_is_kept() -> None:
+    study = small_study()
+    for bits in study.bits:
+        pairs = list(zip(study.epsilons, study.tables[bits], study.after[bits], strict=True))
+        assert study.kept_promises(bits) == sum(after.epsilon_two_sided <= level for level, _, after in pairs)
+        full = [level for level, table, _ in pairs if table.full_support]
+        assert study.last_full_support(bits) == (full[-1] if full else None)
+        errors = study.variance_errors(bits)
+        assert len(errors) == 5
+        assert max(map(abs, errors)) < 9 / 2**bits * (1 + 1 / 2**bits) / study.designs[-1].variance
+
+
+def test_errata_have_a_block_for_each_kind_of_verdict() -> None:
+    stated = claims.load()
+    names = ("exp-variance-8", "ex2-cmf-24", "ex1-p12", "guide-delta-domain", "exp-variance-16", "ex1-p0")
+    entries = [ledger.settle(stated[name]) for name in names]
+    text = errata.document(entries, [ledger.settle(claims.load(claims.OURS)["fix-drop-slack"])])
+    assert re.findall(r"^## (.*)", text, re.MULTILINE) == [
+        "What does not hold",
+        "Slips",
+        "What depends on the reading",
+        "Last digits",
+        "Corrected statements",
+    ]
+    assert "It has 6 statements of the paper; the\n1 that are not listed" in text
+    assert "- **It should be.** 0.013165377565781\n- **What is true.** 0.01316537756578073430." in text
+    assert "- **What was printed.** p(±11)." in text
+    assert "- **It should be.** `0 < delta < 1`\n- **Checked.** Fails in 6 of 10 cases tried" in text
+    assert "- *where the support is full*: confirmed (0.00666887)" in text
+    assert errata.item(entries[0]) in text
 
 
 def test_witnesses_agree() -> None:

@@ -183,3 +183,13 @@ def test_a_missing_claim_is_noticed_and_accept_keeps_what_is_there(
     assert "how it is known" in out
     assert run(capsys, "--accept")[0] == 0
     assert verify.expected() == {"ex1-support": "confirmed", "guide-delta-domain": "slip"}
+
+
+@pytest.mark.usefixtures("small")
+def test_the_glance_has_the_counts_and_what_is_contradicted() -> None:
+    numbers = {f"count:{kind}": "1" for kind in ledger.KINDS}
+    numbers |= {"verdict:ex1-support": "contradicted", "verdict:guide-delta-domain": "slip"}
+    numbers["because:ex1-support"] = "It is another."
+    shown = verify.glance(numbers)
+    assert "| 2 | 1 | 1 | 1 | 1 | 1 |" in shown
+    assert shown.endswith("- *III-D: Smallest support D*: 25.* It is another.")

@@ -224,7 +224,7 @@ def _said(claim: Claim) -> str:
 def truth(entry: Entry, mark: Callable[[str], str] = str) -> str:
     """What is true, in one line; ``mark`` sets formulas apart."""
     parts = [entry.found]
-    if entry.correction and entry.correction != entry.found:
+    if entry.correction and entry.found.startswith("fails"):
         parts.append(f"should be {mark(entry.correction)}")
     if entry.origin:
         parts.append(f"what is printed is {entry.origin}")
