@@ -51,7 +51,7 @@ def test_gamma_gives_back_the_variance(support: int, proportion: Fraction) -> No
     assert relative_error(gamma, certified.gamma(support=support, variance=target)) < 2e-14
 
 
-@pytest.mark.parametrize("proportion", ["1e-6", "0.5", "0.999999"])
+@pytest.mark.parametrize("proportion", ["1e-6", "0.999999"])
 @pytest.mark.parametrize("support", [1, 1000, 10**6])
 def test_gamma_holds_at_the_ends_of_the_promised_range(support: int, proportion: str) -> None:
     target = Fraction(proportion) * noise.variance_bound(support)
