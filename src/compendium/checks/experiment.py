@@ -245,6 +245,11 @@ def _power_of_ten(size: Enclosure) -> Fraction:
     return Fraction(10) ** power
 
 
+def _times(size: Enclosure, printed: str) -> str:
+    """How many times what is printed."""
+    return f"{float(size) / float(abs(Fraction(printed)) or 1):.2g}".replace("e+0", "e")
+
+
 def variance_order(claim: Claim) -> Truth:
     """The order of magnitude of the variance error: of the largest, and of the median one."""
     bits = claim.at["bits"]
@@ -259,8 +264,8 @@ def variance_order(claim: Claim) -> Truth:
         "median": _shown(chosen["median"]),
         "largest": _shown(sizes[-1]),
         "signed": _shown(signed),
-        "median_times": f"{float(chosen['median']) / abs(float(Fraction(claim.printed)) or 1):.2g}",
-        "largest_times": f"{float(sizes[-1]) / abs(float(Fraction(claim.printed)) or 1):.2g}",
+        "median_times": _times(chosen["median"], claim.printed),
+        "largest_times": _times(sizes[-1], claim.printed),
         "right": str(math.floor(-math.log10(float(sizes[-1])))),
     }
     return Truth({name: _power_of_ten(size) for name, size in chosen.items()}, numbers=numbers)
