@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import papermill
 import psutil
 import pytest
 
@@ -309,6 +310,29 @@ def test_a_terminated_run_takes_its_workers_along(output: Path) -> None:
     assert err.endswith("reproduce: interrupted; run it again to finish\n"), err
     _, alive = psutil.wait_procs(family, timeout=15)
     assert alive == []
+
+
+def test_a_kernel_that_found_its_port_taken_is_started_again(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = notebooks.read(ROOT / "notebooks" / f"{NAME}.ipynb")
+    answers: list[Any] = []
+
+    def run(*_: Any, **__: Any) -> Any:
+        answer = answers.pop()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(papermill, "execute_notebook", run)
+    taken = RuntimeError("Kernel died before replying to kernel_info")
+    answers[:] = [content, taken]
+    assert reproduce.execute(NAME, {}).problem == ""
+    assert (output / "notebooks" / f"{NAME}.ipynb").is_file()
+    answers[:] = [content, taken, taken]
+    assert reproduce.execute(NAME, {}).problem == f"RuntimeError: {taken}"
+    answers[:] = [content, RuntimeError("something else")]
+    assert reproduce.execute(NAME, {}).problem == "RuntimeError: something else"
 
 
 @pytest.mark.usefixtures("here")

@@ -68,7 +68,7 @@ def item(entry: Entry) -> str:
     points["What it changes"] = entry.changes
     place = claim.section if claim.section == "Abstract" else f"Section {claim.section}"
     lines = [f"### {claim.says}\n", f"*{place}, {claim.where}. Ledger: `{claim.id}`.*\n"]
-    lines += [f"- **{name}.** {text}".rstrip() for name, text in points.items() if text]
+    lines += [f"- **{name}.** {text}".replace(".** \n", ".**\n") for name, text in points.items() if text]
     return "\n".join(lines) + "\n"
 
 

@@ -20,6 +20,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -197,7 +198,8 @@ def execute(name: str, parameters: dict[str, Any]) -> Outcome:
     try:
         executed.parent.mkdir(parents=True, exist_ok=True)
         executed.unlink(missing_ok=True)
-        notebook = papermill.execute_notebook(
+        run = partial(
+            papermill.execute_notebook,
             notebooks.FOLDER / f"{name}.ipynb",
             executed,
             parameters=parameters,
@@ -205,6 +207,13 @@ def execute(name: str, parameters: dict[str, Any]) -> Outcome:
             progress_bar=False,
             extra_arguments=["--IPKernelApp.log_level=50"],
         )
+        try:
+            notebook = run()
+        except RuntimeError as error:
+            # Of kernels that start together, two may be given the same port: the one that lost starts again.
+            if "before replying to kernel_info" not in str(error):
+                raise
+            notebook = run()
         if not parameters:
             write(output_root() / "notebooks" / f"{name}.ipynb", notebooks.normalised(notebook))
     except papermill.PapermillExecutionError as error:

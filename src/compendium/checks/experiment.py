@@ -247,7 +247,7 @@ def _power_of_ten(size: Enclosure) -> Fraction:
 
 def _times(size: Enclosure, printed: str) -> str:
     """How many times what is printed."""
-    return f"{float(size) / float(abs(Fraction(printed)) or 1):.2g}".replace("e+0", "e")
+    return f"{float(size) / float(abs(Fraction(printed)) or 1):.3g}".replace("e+0", "e")
 
 
 def variance_order(claim: Claim) -> Truth:
