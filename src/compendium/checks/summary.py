@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from compendium.checks import experiment
+from compendium.checks import experiment, noise
 from compendium.claims import Claim, load
 from compendium.formulas import (
-    CLOSE,
     EPSILONS,
     NOISES,
     SUPPORTS,
@@ -22,35 +21,14 @@ from compendium.formulas import (
     described,
     enclosed,
     evaluate,
-    less,
 )
 from compendium.ledger import Truth
 from tablebuilder_dp import certified, design, privacy, sampling
-from tablebuilder_dp.intervals import exp, interval, log, positive_part
+from tablebuilder_dp.intervals import exp, interval, positive_part
 
 FIGURE_2 = (11, 15)
 SMALL = tuple((D, gamma) for D, gamma in NOISES if D <= 11)
 TENTHS = tuple(Fraction(k, 10) for k in range(1, 26))
-
-
-def entropy_form(claim: Claim) -> Cases:
-    """The printed shape is optimal: the gradient of the entropy lies in the span of the constraints' ones.
-
-    The problem is concave, so these conditions of Karush, Kuhn and Tucker suffice: −ln p(z) is
-    a + c·z² with c > 0, hence symmetric, with third differences 0, and growing with |z|.
-    """
-    found = []
-    for D, gamma in SMALL:
-        surprise = [-log(evaluate(claim.printed, z=z, gamma=enclosed(gamma))) for z in range(-D, D + 1)]
-        third = (
-            surprise[i + 3] + 3 * surprise[i + 1] - 3 * surprise[i + 2] - surprise[i]
-            for i in range(2 * D - 2)
-        )
-        tiny = enclosed(CLOSE)
-        flat = all(less(abs(value), tiny) for value in third)
-        even = all(less(abs(a - b), tiny) for a, b in zip(surprise, surprise[::-1], strict=True))
-        found.append((described(D=D, gamma=gamma), flat and even and less(surprise[D], surprise[-1])))
-    return cases(found)
 
 
 def closed_form(claim: Claim) -> Cases:
@@ -58,7 +36,8 @@ def closed_form(claim: Claim) -> Cases:
     found = []
     for (D, gamma), epsilon in product(SMALL[:: claim.at["every"]], EPSILONS):
         rate, level = enclosed(gamma), enclosed(epsilon)
-        masses = _masses(D, rate)
+        weights = noise.weights(D, gamma)
+        masses = [weight / sum(weights) for weight in weights]
         growth, zero = exp(level), enclosed(0)
         ours, theirs = [*masses, zero], [zero, *masses]
         ways = [
@@ -69,12 +48,6 @@ def closed_form(claim: Claim) -> Cases:
         printed = evaluate(claim.printed, C=masses[D], D=D, gamma=rate, eps=level, zstar=z_star)
         found.append((described(D=D, gamma=gamma, eps=epsilon), all(agree(printed, way) for way in ways)))
     return cases(found)
-
-
-def _masses(D: int, rate: Any) -> list[Any]:
-    weights = [exp(-(z**2) * rate) for z in range(-D, D + 1)]
-    total = sum(weights)
-    return [weight / total for weight in weights]
 
 
 def incorporated(claim: Claim) -> Cases:
