@@ -1,0 +1,219 @@
+"""The best γ for a given support: what the heuristic of Section III-C leaves on the table, exactly.
+
+For fixed D and ε the least δ over all γ > 0 is attained at a kink γ = ε/(2m − 1) with an integer m
+from 1 to D (`best`); the paper always takes m = D. With γ free the design guide finds smaller supports
+(`guide`). Where the paper's choice is the best one is the subject of `gap`.
+
+In all proofs w_a = e^(−γa²), S = w_(−D) + … + w_D, V = −S'/S is the variance, q = e^ε, and k is the
+least a ≥ 0 with γ(2a + 1) > ε, or D if that is smaller. Then E* = [−D, −k], and Proposition 2 reads
+δ = N/S with N = w_k − (q − 1)·(w_(k+1) + … + w_D), for ε/(2k + 1) ≤ γ ≤ ε/(2k − 1). N is positive: it
+is w_D and the sum of the w_a − q·w_(a+1) ≥ 0 over k ≤ a < D.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tablebuilder_dp import certified, design, noise, parameters, privacy
+from tablebuilder_dp.intervals import Enclosure, below, enclosure, exp, interval, iv, to_digits
+
+Array = NDArray[np.float64]
+
+KINKS_MAX = 4000
+"""The largest support served here: all its kinks are evaluated, in D² steps."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The noise with the least δ for its ε and support; ``kink`` is the m of γ = ε/(2m − 1)."""
+
+    epsilon: Fraction
+    support: int
+    kink: int
+
+    @property
+    def gamma(self) -> Fraction:
+        """γ = ε/(2m − 1)."""
+        return self.epsilon / (2 * self.kink - 1)
+
+    @cached_property
+    def delta(self) -> float:
+        """δ(ε), the least that any γ gives on this support."""
+        return float(_representable(_log_deltas(self.epsilon, self.support, [self.kink]))[0])
+
+    @cached_property
+    def variance(self) -> float:
+        """V."""
+        return noise.variance(support=self.support, gamma=self.gamma)
+
+    @property
+    def pmf(self) -> Array:
+        """p(−D), …, p(D)."""
+        return noise.pmf(support=self.support, gamma=self.gamma)
+
+
+def _support(value: Any) -> int:
+    return parameters.integer(value, "support", low=1, high=KINKS_MAX)
+
+
+def kinks(epsilon: parameters.Number, *, support: int) -> Array:
+    """δ(ε) at γ = ε/(2m − 1) for m = 1, …, D, to a relative 1e-12.
+
+    There w_(m−1) = q·w_m, and N = w_D + Σ w_a·(1 − e^(−2γ(a+1−m))) over m ≤ a < D: nothing cancels.
+
+    >>> kinks("0.5", support=3)
+    array([0.20412585, 0.08849321, 0.08191264])
+    """
+    half_width = _support(support)
+    return _representable(_log_deltas(parameters.epsilon(epsilon), half_width, range(1, half_width + 1)))
+
+
+def _log_deltas(epsilon: Fraction, support: int, places: Any) -> Array:
+    """The logarithms of δ at the kinks m in ``places``."""
+    z = np.arange(support + 1.0)
+    found = []
+    for m in np.array_split(np.array(places, dtype=np.float64)[:, None], -(-len(places) * support // 10**6)):
+        gamma = float(epsilon) / (2 * m - 1)
+        total = 2 * np.exp(-gamma * z**2).sum(axis=1) - 1
+        beyond = np.exp(-gamma * np.maximum(z**2 - m**2, 0))  # w_a/w_m, which no tail can underflow
+        losses = np.expm1(-2 * gamma * np.maximum(z[:-1] + 1 - m, 0))
+        share = beyond[:, -1] - (beyond[:, :-1] * losses).sum(axis=1)
+        found.append(np.log(share / total) - (gamma * m**2)[:, 0])
+    return np.concatenate(found)
+
+
+def _representable(logarithms: Array) -> Array:
+    if logarithms.min() < math.log(privacy.DELTA_MIN):
+        raise ValueError(f"delta is below {privacy.DELTA_MIN}, beyond float64; certified.delta encloses it")
+    return np.exp(logarithms)
+
+
+def limit_kink(support: int) -> int:
+    """The m of the best kink for all sufficiently small ε, unless D(D+1)/3 is a square.
+
+    It is √(D(D+1)/3), the standard deviation of uniform noise, rounded up. For ε → 0 the kink m has
+    ln δ = −ln(2D+1) + ε·((D(D+1)/3 − m²)/(2m−1) − (D−m)) + O(ε²), and going from m to m + 1 lowers the
+    factor of ε if and only if m² < D(D+1)/3. If the two are equal, so are the factors of m and m + 1.
+
+    >>> limit_kink(11), limit_kink(25)
+    (7, 15)
+    """
+    half_width = _support(support)
+    return math.isqrt((half_width * (half_width + 1) - 1) // 3) + 1
+
+
+def best(epsilon: parameters.Number, *, support: int) -> Best:
+    """The γ > 0 with the least δ(ε) on [−D, D], proved.
+
+    Theorem: it is a kink. Proof: dδ/dγ has the sign of
+    g = (N' + N·V)/w_k = V − k² + (q − 1)·Σ (a² − V)·r_a, summed over k < a ≤ D, r_a = w_a/w_k. While
+    V > k², g ≥ (V − k²)·(1 − (q − 1)·Σ r_a) = (V − k²)·N/w_k > 0. While V ≤ k², g falls strictly, as
+    g' = V'·N/w_k − (q − 1)·Σ (a² − V)(a² − k²)·r_a and V' = −Var(Z²) < 0. V falls as γ grows, so on
+    a piece of constant k first g > 0, then g falls: δ rises, then falls (either part may be missing),
+    and its least value is at an end. For k = 0, γ ≥ ε, V > k² throughout: δ rises. For k = D,
+    γ ≤ ε/(2D − 1), g = V − D² < 0: δ falls. So γ = ε/(2m − 1) with m from 1 to D remain. (There k
+    goes from m to m − 1 and the slope of δ jumps up by (2m − 1)·w_(m−1)/S: kinks point down.)
+
+    Which m wins is decided by enclosures. No two kinks tie at a rational ε: N_m·S_n = N_n·S_m would be
+    a relation between rational powers of q, hence (Lindemann–Weierstrass) an identity in q; but
+    δ_m·q^(m²/(2m−1)) tends to 1 as q grows, and m²/(2m − 1) rises with m.
+
+    >>> found = best("0.5", support=11)
+    >>> found.kink, found.gamma, found.delta
+    (9, Fraction(1, 34), 0.00385227983348...)
+    """
+    half_width, level = _support(support), parameters.epsilon(epsilon)
+    ranked = np.argsort(_log_deltas(level, half_width, range(1, half_width + 1))) + 1
+    winner = int(ranked[0])
+    for rival in map(int, ranked[1:]):
+        if _beats(rival, winner, level, half_width):
+            winner = rival
+    return Best(epsilon=level, support=half_width, kink=winner)
+
+
+def _beats(rival: int, winner: int, epsilon: Fraction, support: int) -> bool:
+    """Decide δ_rival < δ_winner, with as many digits as it takes."""
+    digits = 10
+    while True:
+        ours, theirs = (_enclosed(epsilon, support, m, digits) for m in (rival, winner))
+        if ours.upper < theirs.lower or theirs.upper < ours.lower:
+            return ours.upper < theirs.lower
+        digits *= 4
+
+
+def certified_kink(epsilon: parameters.Number, *, support: int, kink: int, digits: int = 30) -> Enclosure:
+    """δ(ε) at γ = ε/(2m − 1), enclosed; `certified.delta` gives the same from the definition, slowly.
+
+    >>> certified_kink("0.5", support=11, kink=9).digits(15)
+    '0.00385227983348499'
+    """
+    half_width, level = _support(support), parameters.epsilon(epsilon)
+    return _enclosed(level, half_width, parameters.integer(kink, "kink", low=1, high=half_width), digits)
+
+
+@lru_cache(maxsize=1024)  # the winner so far meets every rival
+def _enclosed(epsilon: Fraction, support: int, m: int, digits: int) -> Enclosure:
+    return to_digits(digits, lambda: _at_kink(epsilon, support, m))
+
+
+def _at_kink(epsilon: Fraction, support: int, m: int) -> Any:
+    """N/S at the working precision."""
+    gamma = epsilon / (2 * m - 1)
+    share = 1 - (exp(interval(epsilon)) - 1) * _beyond(gamma, support, m)
+    return exp(-m * m * interval(gamma)) * share / certified._moment(0, support, gamma)
+
+
+def _beyond(gamma: Fraction, support: int, m: int) -> Any:
+    """(w_(m+1) + … + w_D)/w_m at the working precision, where w_(a+1)/w_a shrinks by e^−2γ at each step."""
+    bits = int(iv.prec)
+    first, step = (enclosure(exp(-factor * interval(gamma))) for factor in (2 * m + 1, 2))
+    scale = 1 << bits
+    low = (math.floor(first.lower * scale), math.floor(step.lower * scale), 0)
+    high = (math.ceil(first.upper * scale), math.ceil(step.upper * scale), scale - 1)
+    sums = (
+        Fraction(sum(certified._recurrence(support - m, ratio, shrink, bits, up)[1:]), scale)
+        for ratio, shrink, up in (low, high)
+    )
+    return interval(Enclosure(*sums))
+
+
+def guide(epsilon: parameters.Number, delta: parameters.Number) -> Best:
+    """The smallest support on which some γ reaches δ at ε, with its best γ: both proved.
+
+    At a fixed γ, δ falls strictly as D grows: if k ≤ D then N loses (q − 1)·w_(D+1), else N goes from
+    w_D to w_(D+1); and S grows. So the least δ over γ falls strictly too, and a bisection is right.
+    Float64 proposes D; enclosures prove that some kink of D reaches δ and no kink of D − 1 does. They
+    always decide: N − δ·S is no identity in q, as its constant term is −δ (see `best`).
+
+    >>> found = guide("0.5", "1e-4")
+    >>> found.support, found.kink, found.delta, found.variance
+    (24, 20, 7.7045...e-05, 38.945...)
+    """
+    level, target = parameters.epsilon(epsilon), parameters.delta(delta)
+    most = design.guide(level, target, slack=0).support  # its kink m = D is proved to reach δ
+    if most > KINKS_MAX:
+        allowed = f"such that Proposition 3 reaches it with a support of at most {KINKS_MAX}"
+        raise parameters.wrong_value("delta", allowed, delta)
+    wanted = math.log(target.numerator) - math.log(target.denominator)
+
+    def ranked(support: int) -> Array:
+        return _log_deltas(level, support, range(1, support + 1))
+
+    def reaches(support: int) -> bool:
+        order = map(int, np.argsort(ranked(support)) + 1)
+        return any(below(target, partial(_at_kink, level, support, m)) for m in order)
+
+    found = bisect_left(range(most), True, lo=1, key=lambda support: bool(ranked(support).min() <= wanted))
+    while not reaches(found):
+        found += 1
+    while found > 1 and reaches(found - 1):
+        found -= 1
+    return best(level, support=found)

@@ -1,0 +1,154 @@
+"""Where the heuristic of Section III-C is optimal: its gap to the best γ closes at some ε₀(D), for good.
+
+The paper takes γ = ε/(2D − 1), the last of the kinks among which `best_gamma` finds the best γ. For
+D ≤ 3 that is the best choice at every ε; for each D ≥ 4 it is the best one exactly from an ε₀(D) > 0
+on. `closing_epsilon` encloses ε₀ and proves this. The letters are those of `best_gamma`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+from tablebuilder_dp import best_gamma, certified, parameters
+from tablebuilder_dp.intervals import MAX_DIGITS, Enclosure, below, exp, interval, iv
+
+PROVED_FROM = 16
+"""From this support on one argument covers all; `closing_proof` covers the smaller ones."""
+
+
+def closing_epsilon(*, support: int, digits: int = 30) -> Enclosure:
+    """ε₀(D): the paper's m = D gives the least δ if and only if ε ≥ ε₀; it is 0 for D ≤ 3.
+
+    Write P = 2D − 1 and let δ_m be δ at the kink m < D. With h = 2/(2m − 1),
+    δ_m/δ_D = q^c·(1 − T)·S_D/S_m, c = (D − m)/2·(1 − 1/((2m − 1)P)),
+    T = (q − 1)·Σ q^(−j(2m+j)/(2m−1)) over 1 ≤ j ≤ D − m. As j² ≥ j, a geometric series gives
+    1 − T > 1 − q^(−h); and S_D > S_m, as γ is smaller there. So
+
+        δ_m/δ_D > q^c·(1 − q^(−h)),        (*)
+
+    which rises with q and falls with m. Let R = ln(δ_(D−1)/δ_D) and D ≥ 16.
+
+    (1) ε ≥ ln(P/2), m ≤ D − 2: δ_m > δ_D. In (*) take m = D − 2 and q = P/2. With 1 − e^−x ≥ x/(1 + x)
+    and e^−x ≥ 1 − x the bound is at least 1 if (P − 2)ε − ε²/(P − 4) ≥ P − 4; and 1 ≤ ε ≤ P − 4.
+    (2) ε ≥ ln(P/2): R rises. R = cε + ln F + ln(S_D/S_(D−1)), F = 1 − q^(−h) + q^(−1−h). F' ≥ 0 since
+    q ≥ (1 + h)/h = P/2; and V < 1/(2γ) (adding values z > D raises V, and for all integers Poisson's
+    formula S = √(π/γ)·Σ e^(−π²n²/γ) shows it), so R' > c − 1/(2ε) > 0.
+    (3) 0 < ε ≤ ln(D/3): R < 0. Right of the last kink g = V − D² + Pq, and V < D(D + 1)/3 makes it
+    negative; by `best_gamma.best`, δ falls on the whole piece up to the kink D − 1.
+    (4) ln(D/3) ≤ ε ≤ ln(P/2): R < 0. F ≤ 1/q + hε(1 − 1/q), c < 1/2, and ln(S_D/S_(D−1)), the integral
+    of V < 1/(2γ), is below ln(P/(P − 2))/2. So R < ln G, G = (e^(−ε/2) + 2hε·sinh(ε/2))·√(P/(P − 2)),
+    which is convex in ε. At q = P/2 it is (1 + ln s)/√(s − 1) with s = D − 1/2, at q = D/3 less than
+    1.04·(1 + 0.4·ln t)/√t with t = D/3: both fall with D and are below 1 at D = 16.
+    (5) ε ≥ 2·ln D, D ≥ 4: δ_m > δ_D for all m < D. In (*) take m = D − 1 and q = D². As in (1) the bound
+    is at least 4D·ln D·D^(−1/(P(P−2)))/(2D − 3 + 4·ln D), where D^(−1/(P(P−2))) > 4/5: above 1.
+
+    By (2) to (5) R has one zero ε₀, and ln(D − 1/2) < ε₀ < 2·ln D. Below it δ_(D−1) < δ_D; from it on, by
+    (1), no kink is better than D. As `best_gamma.best` has shown, ε₀ is no rational number. For
+    4 ≤ D < 16 `closing_proof` proves the same. For D = 2 and 3 let x = q^(−1/((2m−1)P)); up to a
+    power of x, N_m·S_D − N_D·S_m is 1 + x − x⁶ − 2x⁷ + x⁹ for D = 2, and
+    1 + 2x³ − x⁷ − x¹⁰ − 2x¹³ − 2x²² + x²⁵ + 2x²⁸ for D = 3, m = 2. Divided by (1 − x)² they are power
+    series without negative coefficients, so they are positive for 0 < x < 1; so it is for m = 1.
+
+    >>> closing_epsilon(support=11).digits(12), closing_epsilon(support=3).digits(1)
+    ('2.35677838968', '0')
+    """
+    half_width = parameters.integer(support, "support", low=1, high=best_gamma.KINKS_MAX)
+    wanted = 10 ** parameters.integer(digits, "digits", low=1, high=MAX_DIGITS // 4)
+    if half_width <= 3:
+        return Enclosure(Fraction(0), Fraction(0))
+    if half_width < PROVED_FROM:
+        _, low, high, _ = closing_proof(support=half_width)
+    else:
+        low, high = _bracket(half_width)
+    while (high - low) * wanted > low:
+        middle = (low + high) / 2
+        at = Enclosure(middle, middle)
+        is_gap = below(Fraction(1), partial(_ratio, at, half_width, half_width - 1))
+        low, high = (middle, high) if is_gap else (low, middle)
+    return Enclosure(low, high)
+
+
+class Proof(NamedTuple):
+    """A cover of [start, end] by intervals of ε: up to ``turn`` there is a gap, then it closes for good."""
+
+    start: Fraction
+    turn: Fraction
+    end: Fraction
+    intervals: int
+
+
+def closing_proof(*, support: int) -> Proof:
+    """Prove for one D ≥ 4, by intervals of ε, that R has one zero and what lies on its two sides.
+
+    The intervals cover [ln(D/3), 2·ln D], outside of which (3) and (5) of `closing_epsilon` speak. Each
+    is halved until one of two things holds for all of its ε. Either R < 0: a gap. Or δ_m > δ_D for all
+    m ≤ D − 2, and R' > 0 or R > 0: here R can go through zero upwards only, and no gap is left once it
+    has. All intervals of the first kind must come before those of the second.
+
+    >>> proof = closing_proof(support=4)
+    >>> [round(float(end), 3) for end in proof[:3]]
+    [0.288, 0.482, 2.773]
+    """
+    return _proof(parameters.integer(support, "support", low=4, high=best_gamma.KINKS_MAX))
+
+
+@lru_cache(maxsize=64)  # the same proof serves any number of digits
+def _proof(support: int) -> Proof:
+    start, end = _bracket(support)
+    todo, kinds, turn = [(start, end)], [True], start
+    iv.prec = 64
+    while todo:
+        low, high = todo.pop()
+        is_gap = _is_gap(Enclosure(low, high), support)
+        if is_gap is None and high - low > Fraction(1, 10**6):
+            todo += [((low + high) / 2, high), (low, (low + high) / 2)]
+        elif is_gap is None or is_gap > kinds[-1]:
+            raise ArithmeticError(f"no proof that the gap closes once for support {support}")
+        else:
+            kinds.append(is_gap)
+            turn = high if is_gap else turn
+    return Proof(start, turn, end, len(kinds) - 1)
+
+
+def _bracket(support: int) -> tuple[Fraction, Fraction]:
+    """Rational ends just outside ln(D/3) and 2·ln D."""
+    low, high = (certified.logarithm(Fraction(support, over), digits=6) for over in (3, 1))
+    return low.lower, 2 * high.upper
+
+
+def _is_gap(level: Enclosure, support: int) -> bool | None:
+    """Which of the two things of `closing_proof` holds for all ε of an interval; None if neither is seen."""
+    last = _ratio(level, support, support - 1)
+    if last.b < 1:
+        return True
+    closes = all(_ratio(level, support, m).a > 1 for m in range(1, support - 1))
+    return False if closes and (last.a > 1 or _slope(level, support).a > 0) else None
+
+
+def _rate(level: Enclosure, m: int) -> Enclosure:
+    return Enclosure(level.lower / (2 * m - 1), level.upper / (2 * m - 1))
+
+
+def _ratio(level: Enclosure, support: int, m: int) -> Any:
+    """δ_m/δ_D of `closing_epsilon` for all ε of a range, at the working precision."""
+    epsilon, width = interval(level), 2 * m - 1
+    power = interval(Fraction(support**2, 2 * support - 1) - Fraction(m**2, width))
+    excess = (exp(-epsilon * (j * (2 * m + j)) / width) for j in range(1, support - m + 1))
+    share = 1 - (exp(epsilon) - 1) * sum(excess, iv.mpf(0))
+    ours, theirs = (certified._moment(0, support, _rate(level, place)) for place in (m, support))
+    return exp(power * epsilon) * share * theirs / ours
+
+
+def _slope(level: Enclosure, support: int) -> Any:
+    """R' of `closing_epsilon` for all ε of a range, at the working precision."""
+    epsilon, wide, narrow = interval(level), 2 * support - 1, 2 * support - 3
+    power = interval(Fraction(support**2, wide) - Fraction((support - 1) ** 2, narrow))
+    h = interval(Fraction(2, narrow))
+    near, far = exp(-h * epsilon), exp(-(1 + h) * epsilon)
+    ours, theirs = (
+        certified._moment(2, support, rate) / certified._moment(0, support, rate) / width
+        for width, rate in ((narrow, _rate(level, support - 1)), (wide, _rate(level, support)))
+    )
+    return power + (h * near - (1 + h) * far) / (1 - near + far) + ours - theirs
