@@ -1,0 +1,248 @@
+"""Past the paper: the (ε, δ) of many noisy counts that contain the same person.
+
+The privacy loss of one count lies on a lattice: it is γ(1 − 2z) for z in [−D+1, D] and infinite for
+z = −D. Losses of different cells add, so k cells have an exact δ_k(ε), a finite sum without any grid.
+This module holds that sum, its inverse, its enclosure, the largest k for a wanted (ε, δ), and what the
+known composition theorems would say from one cell's (ε, δ) alone.
+
+All of it assumes that each of the k cells counts at least D people, and that the cells are different
+sets of records, with and without the person, whose keys are uniform and independent. The same cell
+asked again has the same key and the same noise: the answer repeats, and k does not grow.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tablebuilder_dp import lattice, noise, parameters, privacy
+from tablebuilder_dp.certified import DIGITS
+from tablebuilder_dp.intervals import Enclosure, below, enclosure, exp, interval, iv, to_digits
+from tablebuilder_dp.privacy import Array, Numbers
+
+LATTICE_MAX = 100_000
+"""The most finite losses, k(2D − 1) + 1, that are convolved: about a second in float64."""
+
+
+class Losses(NamedTuple):
+    """The privacy loss of k cells: finite values, their probabilities, the probability of infinity."""
+
+    loss: Array
+    probability: Array
+    infinite: float
+
+
+class Bounds(NamedTuple):
+    """The ε of k cells by three theorems; the last is never above the others."""
+
+    basic: float
+    advanced: float
+    optimal: float
+
+
+def losses(*, support: int, gamma: parameters.Number, cells: int) -> Losses:
+    """The distribution of the privacy loss L = ln P(answers)/Q(answers) under P, for k cells.
+
+    P has the counts n_i and Q the counts n_i + 1, so the answer n_i + z_i has the ratio p(z_i)/p(z_i − 1):
+    e^(γ(1 − 2z)) inside, infinite at −D. Thus L = γ(k − 2T) with T = Σ z_i unless some z_i is −D, which
+    has probability 1 − (1 − p(−D))^k. On [−D+1, D]^k the sum T has the k-fold convolution A_k of p. For
+    prior odds of one, e^L are the posterior odds. Losses fall from kγ(2D − 1) in steps of 2γ.
+
+    >>> losses(support=1, gamma="0.5", cells=2).probability.round(6)
+    array([0.20418 , 0.247683, 0.075114])
+    """
+    half_width, rate, count = _read(support, gamma, cells)
+    top = count * (2 * half_width - 1)
+    values = float(rate) * np.arange(top, -top - 1, -2, dtype=np.float64)
+    return Losses(values, _masses(half_width, rate, count), _floor(half_width, rate, count))
+
+
+def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number, cells: int) -> Any:
+    """δ_k(ε) = 1 − (1 − p(−D))^k + Σ_t A_k(t)·max(0, 1 − e^(ε − γ(k − 2t))), for ε in [0, 500].
+
+    *It is exact.* The largest P(E) − e^ε·Q(E) is the mean of max(0, 1 − e^(ε − L)) under P (`losses`).
+
+    *Up or down is the same.* The reflection z → 1 − z exchanges p(z) and p(z − 1), as p is even. Applied
+    to some of the cells it turns counts that rise into counts that fall, and nothing else.
+
+    *Cells may be chosen on the way.* With λ = e^ε let h_j(λ) be the largest δ of j cells, each chosen
+    after the answers before it. Given the first answer y, the rest is a choice of j − 1 cells, so
+    h_j(λ) ≤ Σ_y p(y)·h_{j−1}(λ·q(y)/p(y)), and with h_{j−1} = δ_{j−1} the right side is δ_j. A cell
+    without the person has q = p and leaves h as it is: of disjoint cells, one counts.
+
+    *It grows with k*, as forgetting an answer cannot raise the largest P(E) − e^ε·Q(E). At ε = 0 it is
+    the total variation distance. One ε gives a float, a sequence an array.
+
+    >>> delta(2, support=25, gamma="0.0102", cells=10)
+    0.00097156344333...
+    """
+    half_width, rate, count = _read(support, gamma, cells)
+    _, given, single = parameters.many(epsilon, "epsilon", _level, high=parameters.EPSILON_MAX)
+    result = np.array([_delta(_level(one), half_width, rate, count) for one in given])
+    if result.min() < privacy.DELTA_MIN:
+        raise ValueError(f"delta is below {privacy.DELTA_MIN}, beyond float64; certified_delta encloses it")
+    return float(result[0]) if single else result
+
+
+def epsilon(delta: Numbers, *, support: int, gamma: parameters.Number, cells: int) -> Any:
+    """The smallest ε ≥ 0 at which k cells together are (ε, δ)-differentially private, in float64.
+
+    Infinite where δ is below 1 − (1 − p(−D))^k (to within 1e-14 of it), zero from δ_k(0) on. Between two
+    losses of the lattice δ_k is linear in e^ε, which solves in closed form. Not certified:
+    `certified_delta` at the ε found, rounded up, is the proof.
+
+    >>> epsilon("1e-3", support=25, gamma="0.0102", cells=10)
+    1.6485...
+    >>> epsilon("1e-5", support=25, gamma="0.0102", cells=10)
+    inf
+    """
+    half_width, rate, count = _read(support, gamma, cells)
+    values, _, single = parameters.many(delta, "delta", parameters.delta, high=1)
+    masses, floor = _masses(half_width, rate, count), _floor(half_width, rate, count)
+    found = [lattice.inverse(float(value), masses, infinite=floor, gamma=float(rate)) for value in values]
+    return found[0] if single else np.array(found)
+
+
+def certified_delta(
+    epsilon: parameters.Number, *, support: int, gamma: parameters.Number, cells: int, digits: int = DIGITS
+) -> Enclosure:
+    """An interval that contains δ_k(ε), of relative width 10^−digits.
+
+    Integers at most 2^bits·p(z) are convolved, every product rounded down, so no mass is too large. What
+    all of them lack together is known, as the true masses sum to (1 − p(−D))^k; and since no mass counts
+    for more than 1 in δ, δ lacks no more than that.
+
+    >>> certified_delta(2, support=25, gamma="0.0102", cells=10).digits(15)
+    '0.000971563443333922'
+    """
+    half_width, rate, count = _read(support, gamma, cells)
+    return to_digits(digits, partial(_enclosed, _level(epsilon), half_width, rate, count))
+
+
+def most_cells(
+    epsilon: parameters.Number, delta: parameters.Number, *, support: int, gamma: parameters.Number
+) -> int:
+    """The largest k for which k cells together are (ε, δ)-differentially private; 0 if one is too many.
+
+    As δ_k grows with k, δ_k ≤ δ < δ_{k+1} settles it; float64 proposes k and enclosures decide both. They
+    can: times (Σ e^(−γz²))^k, an equality δ_k(ε) = δ would be a sum of exponentials of distinct rationals
+    that vanishes. There e^0 has the coefficient "an integer − δ", since all outcomes count as integers
+    and one alone, no noise at all, has exponent 0 in that power. For 0 < δ < 1 this is not 0, which
+    contradicts Lindemann and Weierstrass.
+
+    >>> most_cells(2, "1e-3", support=25, gamma="0.0102")
+    10
+    """
+    half_width, rate, level = parameters.support(support), parameters.gamma(gamma), _level(epsilon)
+    target, limit = parameters.delta(delta), _most(half_width)
+
+    def exceeds(cells: int) -> bool:
+        """δ_k > δ, as far as float64 can tell."""
+        return _floor(half_width, rate, cells) > target or _delta(level, half_width, rate, cells) > target
+
+    def fits(cells: int) -> bool:
+        return below(target, partial(_enclosed, level, half_width, rate, cells))
+
+    high = 1
+    while not exceeds(high):
+        if high == limit:
+            allowed = f"one that {limit} cells exceed, the most for support {half_width}"
+            raise parameters.wrong_value("delta", allowed, delta)
+        high = min(2 * high, limit)
+    found = bisect_left(range(high), True, lo=high // 2 + 1, key=exceeds) - 1
+    while found and not fits(found):
+        found -= 1
+    while fits(found + 1):
+        found += 1
+    return found
+
+
+def bounds(
+    epsilon: parameters.Number, delta: parameters.Number, *, cells: int, total: parameters.Number
+) -> Bounds:
+    """The ε that k cells keep at δ = ``total`` if each is only known to be (ε, δ)-private, in float64.
+
+    *Basic composition*: kε at 1 − (1 − δ)^k. *Advanced* (Dwork, Rothblum and Vadhan 2010):
+    ε·sqrt(2k·ln(1/δ')) + kε(e^ε − 1) at kδ + δ'. *Optimal* (Kairouz, Oh and Viswanath 2015): the exact
+    composition of the worst (ε, δ)-private mechanism, whose loss is infinite with probability δ, else ±ε
+    with odds e^ε to 1; nothing smaller follows from (ε, δ). Infinite where kδ alone uses up ``total``.
+
+    >>> bounds("0.5", "1e-4", cells=100, total="0.02")
+    Bounds(basic=50.0, advanced=47.61..., optimal=22.54...)
+    """
+    one, edge = float(parameters.epsilon(epsilon)), float(parameters.delta(delta))
+    count = parameters.integer(cells, "cells", low=1, high=LATTICE_MAX)
+    budget = float(parameters.number(total, "total", high=1))
+    floor, spare = -math.expm1(count * math.log1p(-edge)), budget - count * edge
+    basic = count * one if floor <= budget else math.inf
+    root = math.sqrt(-2 * count * math.log(spare)) if spare > 0 else math.inf
+    worst = lattice.power((1 - edge) / (1 + math.exp(-one)) * np.array([1, math.exp(-one)]), count)
+    advanced = one * root + count * one * math.expm1(one)
+    return Bounds(basic, advanced, lattice.inverse(budget, worst, infinite=floor, gamma=one))
+
+
+def _level(value: Any) -> Fraction:
+    """ε, which here may be 0."""
+    return parameters.number(value, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
+
+
+def _most(support: int) -> int:
+    return max(1, (LATTICE_MAX - 1) // (2 * support - 1))
+
+
+def _read(support: Any, gamma: Any, cells: Any) -> tuple[int, Fraction, int]:
+    half_width, rate = parameters.support(support), parameters.gamma(gamma)
+    count = parameters.integer(cells, "cells", low=1, high=LATTICE_MAX)
+    if count > _most(half_width):
+        raise parameters.wrong_value("cells", f"at most {_most(half_width)} for support {half_width}", cells)
+    return half_width, rate, count
+
+
+def _floor(support: int, gamma: Fraction, cells: int) -> float:
+    """1 − (1 − p(−D))^k, below which δ_k never falls."""
+    return -math.expm1(cells * math.log1p(-float(noise.pmf(support=support, gamma=gamma)[0])))
+
+
+@lru_cache(maxsize=8)  # a curve, its inverse and a table ask for the same convolution
+def _masses(support: int, gamma: Fraction, cells: int) -> Array:
+    """A_k from t = k(1 − D), where the loss is largest, to t = kD."""
+    masses = lattice.power(noise.pmf(support=support, gamma=gamma)[1:], cells)
+    masses.flags.writeable = False
+    return masses
+
+
+def _place(epsilon: Fraction, support: int, gamma: Fraction, cells: int) -> tuple[int, Fraction]:
+    """The index of the last loss that is at least ε, and how far above ε it is: exactly."""
+    top = cells * (2 * support - 1)
+    last = max(-1, math.floor((top - epsilon / gamma) / 2))
+    return last, gamma * (top - 2 * last) - epsilon
+
+
+def _delta(epsilon: Fraction, support: int, gamma: Fraction, cells: int) -> float:
+    last, rest = _place(epsilon, support, gamma, cells)
+    masses, step = _masses(support, gamma, cells), 2 * float(gamma)
+    return _floor(support, gamma, cells) + lattice.excess(masses, last=last, rest=float(rest), step=step)
+
+
+def _enclosed(epsilon: Fraction, support: int, gamma: Fraction, cells: int) -> Any:
+    """δ_k(ε) at the working precision."""
+    unit, rate = 1 << int(iv.prec), interval(gamma)
+    weights = [exp(-z * z * rate) for z in range(support + 1)]
+    total = 2 * sum(weights[1:], iv.mpf(0)) + 1
+    inside = (1 - weights[-1] / total) ** cells
+    last, rest = _place(epsilon, support, gamma, cells)
+    if last < 0:
+        return 1 - inside
+    low = [math.floor(enclosure(weight / total).lower * unit) for weight in weights]
+    lower = lattice.power_from_below([*low[-2::-1], *low[1:]], cells, bits=int(iv.prec))
+    missing = inside - iv.mpf(sum(lower)) / unit
+    ratio, discounted = exp(-2 * rate), iv.mpf(0)
+    for mass in lower[: last + 1]:
+        discounted = discounted * ratio + mass
+    gain = (sum(lower[: last + 1]) - exp(-interval(rest)) * discounted) / unit
+    return 1 - inside + gain + iv.mpf([0, missing.b])

@@ -1,0 +1,108 @@
+"""Privacy losses that lie on a lattice: their convolution powers, their δ(ε) and its inverse.
+
+Masses belong to the losses γ·top, γ(top − 2), …, −γ·top, largest loss first; losses of independent
+answers add, so their masses convolve. Repeated squaring needs about 2·log2(k) products. A product adds
+positive numbers only, so float64 keeps small masses as accurate, relative to themselves, as large ones,
+which a fast Fourier transform would not; in integers, every product is rounded down.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from tablebuilder_dp.privacy import Array
+
+Masses = TypeVar("Masses")
+
+
+def power(masses: Array, terms: int) -> Array:
+    """The k-fold convolution in float64: the pmf of a sum of k independent terms.
+
+    >>> power(np.array([0.25, 0.5, 0.25]), 2)
+    array([0.0625, 0.25  , 0.375 , 0.25  , 0.0625])
+    """
+    return _repeated(masses, terms, np.convolve)
+
+
+def power_from_below(masses: Sequence[int], terms: int, *, bits: int) -> Sequence[int]:
+    """The k-fold convolution of masses in units of 2^−bits, no value above the true one.
+
+    What all values lack together need not be estimated: the true ones sum to (Σ masses)^k.
+
+    >>> power_from_below([64, 128, 64], 2, bits=8)
+    [16, 64, 96, 64, 16]
+    """
+    return _repeated(masses, terms, partial(_product, bits=bits))
+
+
+def excess(masses: Array, *, last: int, rest: float, step: float) -> float:
+    """Σ mass·(1 − e^−x), where x = rest, rest + step, … from index ``last`` down to 0. Nothing cancels.
+
+    With x the distance of a loss above ε this is δ(ε), but for the mass at infinity. An empty sum, for
+    ``last`` = −1, is 0.
+
+    >>> excess(np.array([0.25, 0.75]), last=1, rest=0, step=1)
+    0.15803...
+    """
+    return float((masses[: last + 1][::-1] * -np.expm1(-rest - step * np.arange(last + 1))).sum())
+
+
+def inverse(delta: float, masses: Array, *, infinite: float, gamma: float) -> float:
+    """The smallest ε ≥ 0 with δ(ε) ≤ δ, where ``infinite`` is the probability of an infinite loss.
+
+    Infinity where δ is below that (to within 1e-14 of it). At a loss ε_i of the lattice δ(ε_i) is a sum
+    that grows with i, so bisection finds the two losses around ε. Between them, for ε = ε_i − x,
+    δ(ε) = δ(ε_i) + (1 − e^−x)·B with B = Σ_{j ≤ i} mass_j·e^(−2γ(i−j)), which solves for x.
+
+    >>> inverse(0.25, np.array([0.5, 0.25]), infinite=0.125, gamma=1.0)
+    0.71231...
+    """
+    if delta < infinite * (1 - 1e-14):
+        return math.inf
+    top, step = len(masses) - 1, 2 * gamma
+    final = (top - 1) // 2  # the last positive loss
+
+    def at(index: int) -> float:
+        return infinite + excess(masses, last=index, rest=0, step=step)
+
+    last = max(bisect_right(range(final + 1), delta, key=at) - 1, 0)
+    kink = gamma * (top - 2 * last)
+    slope = float((masses[: last + 1][::-1] * np.exp(-step * np.arange(last + 1))).sum())
+    if last == final:  # near ε = 0 its distance from the kink would lose digits
+        at_zero = at(last) - math.expm1(-kink) * slope
+        return math.log1p(max(at_zero - delta, 0) / (math.exp(-kink) * slope))
+    return kink + math.log1p(-min(max(delta - at(last), 0) / slope, -math.expm1(-step)))
+
+
+def _repeated(single: Masses, terms: int, multiply: Callable[[Masses, Masses], Masses]) -> Masses:
+    result = single
+    for bit in f"{terms:b}"[1:]:
+        result = multiply(result, result)
+        if bit == "1":
+            result = multiply(result, single)
+    return result
+
+
+def _product(left: Sequence[int], right: Sequence[int], *, bits: int) -> Sequence[int]:
+    """The convolution of two lists of integers, divided by 2^bits and rounded down.
+
+    Written one after the other with room for every sum, each list is one long integer (Kronecker's
+    substitution), and Python multiplies those faster than any loop over their parts.
+    """
+    room = max(left).bit_length() + max(right).bit_length() + min(len(left), len(right)).bit_length()
+    width = room // 8 + 1
+    first = _packed(left, width)
+    second = first if right is left else _packed(right, width)  # a square costs less
+    product = (first * second).to_bytes(width * (len(left) + len(right) - 1), "little")
+    slots = range(0, len(product), width)
+    return [int.from_bytes(product[slot : slot + width], "little") >> bits for slot in slots]
+
+
+def _packed(values: Sequence[int], width: int) -> int:
+    return int.from_bytes(b"".join(value.to_bytes(width, "little") for value in values), "little")
