@@ -224,9 +224,12 @@ def _place(epsilon: Fraction, support: int, gamma: Fraction, cells: int) -> tupl
 
 
 def _delta(epsilon: Fraction, support: int, gamma: Fraction, cells: int) -> float:
+    """δ_k(ε) from the two halves of the cells: the last and largest convolution is not needed."""
     last, rest = _place(epsilon, support, gamma, cells)
-    masses, step = _masses(support, gamma, cells), 2 * float(gamma)
-    return _floor(support, gamma, cells) + lattice.excess(masses, last=last, rest=float(rest), step=step)
+    first = _masses(support, gamma, cells // 2) if cells > 1 else np.ones(1)
+    second, step = _masses(support, gamma, cells - cells // 2), 2 * float(gamma)
+    excess = lattice.excess_of_sum(first, second, last=last, rest=float(rest), step=step)
+    return _floor(support, gamma, cells) + excess
 
 
 def _enclosed(epsilon: Fraction, support: int, gamma: Fraction, cells: int) -> Any:
