@@ -1,0 +1,215 @@
+"""The maximum-entropy noise on [−n, D], for counts n below D whose published value may not be negative.
+
+The paper's problem (largest entropy, mean zero, E[Z²] ≤ V) is solved there by p(z) ∝ exp(−λz − γz²).
+`rows` proves it, says when V is reached, and computes λ, γ and p for all counts at once in float64;
+`certified_rows` encloses them, `small_counts` says what they protect.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tablebuilder_dp import noise, parameters
+
+Array = NDArray[np.float64]
+
+SUPPORT_MAX = 1000
+"""A table has (D + 1)(2D + 1) entries: beyond this it is of no use to anybody."""
+
+_ITERATIONS = 100  # about twelve are usual
+_CLOSE = 1e-8  # Newton's error is squared by the step that is still taken
+
+
+class Target(NamedTuple):
+    """What the table is made for: D, and exactly one of V and γ (of the symmetric noise)."""
+
+    support: int
+    variance: Fraction | None
+    gamma: Fraction | None
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether V is D(D+1)/3 or more, where nothing binds and the symmetric noise is uniform."""
+        return self.variance is not None and self.variance >= noise.variance_bound(self.support)
+
+
+def target(*, support: Any, variance: Any = None, gamma: Any = None) -> Target:
+    """Read the parameters of a table. V may be any number from 1e-270 on.
+
+    >>> target(support=5, variance="3")
+    Target(support=5, variance=Fraction(3, 1), gamma=None)
+    """
+    half_width = parameters.integer(support, "support", low=1, high=SUPPORT_MAX)
+    if (variance is None) == (gamma is None):
+        raise parameters.wrong_value("gamma", "given if and only if variance is not", gamma)
+    if gamma is not None:
+        return Target(half_width, None, parameters.gamma(gamma))
+    exact = parameters.number(variance, "variance")
+    margin = parameters.VARIANCE_MARGIN
+    gap = noise.variance_bound(half_width) - exact
+    if exact < margin or 0 < gap < margin:
+        allowed = f"at least {float(margin)}, and as far below D(D+1)/3 unless it is that or more"
+        raise parameters.wrong_value("variance", allowed, variance)
+    return Target(half_width, exact, None)
+
+
+class Rows(NamedTuple):
+    """λ, γ and the noise table of the rows 0, …, D; row 0 is no noise, so its γ is infinite."""
+
+    tilts: Array
+    gammas: Array
+    table: Array
+
+
+def rows(
+    *, support: int, variance: parameters.Number | None = None, gamma: parameters.Number | None = None
+) -> Rows:
+    """The zero-mean noise of largest entropy on [−n, D] with E[Z²] ≤ V, for all counts n at once.
+
+    **Theorem.** For 1 ≤ n ≤ D and V > 0 there is exactly one: p(z) ∝ exp(−λz − γz²) with γ ≥ 0 and
+    λ ≥ 0. Let V₀(n) be the variance of the zero-mean p ∝ exp(−λz). If V < V₀(n) then γ > 0 and the
+    variance is V; otherwise γ = 0 and the variance is V₀(n).
+
+    *Proof.* (1) A p of that form with mean zero and γ·(V − E[Z²]) = 0 is optimal: for any feasible q,
+    H(q) ≤ −Σ q ln p = ln S + γ·E_q[Z²] ≤ ln S + γV = H(p), with equality only for q = p (Gibbs).
+    (2) There is such a p. For every real γ, E[Z] falls strictly in λ (its slope is −Var Z) from D to
+    −n, so one λ(γ) gives mean zero. Along it the variance changes by
+    −(Var Z² − Cov(Z, Z²)²/Var Z), which is negative since 1, Z and Z² are linearly independent on
+    three or more points. It is V₀ at γ = 0, and at most ln(n+D+1)/γ, hence near 0 for large γ: the
+    first inequality of (1) with no noise for q reads 0 ≤ ln S, and ln S = H(p) − γ·E[Z²]. So it
+    meets every V < V₀ once. (3) λ ≥ 0, for with λ < 0 every z > 0 would be likelier than −z and the
+    mean positive; λ = 0 only for n = D.
+
+    More than V₀(n) would take γ < 0, a log-convex noise that prefers the ends, and it would lower the
+    entropy; more than nD is impossible at mean zero, as (Z + n)(D − Z) ≥ 0 gives E[Z²] ≤ nD.
+
+    **Theorem.** V₀(n) rises strictly with n: where V binds for n it binds for n + 1. And where it
+    binds, γ rises and p(D) falls strictly with n.
+
+    *Proof.* Let p and q be the rows n and n + 1. Two different pmfs with equal moments up to order k
+    change sign k + 1 times at least, or a polynomial of degree k with the same signs would have two
+    different means. At −n−1 q is larger; on [−n, D] ln(q/p) is a polynomial. If V binds neither, that
+    is of degree one: the signs must be +, −, +, so q has the larger mean of the convex z². If V binds
+    both, it is of degree two and the signs must be +, −, +, −: q(D) < p(D), and ln(q/p), which has
+    z² with the factor γ(n) − γ(n+1), is concave.
+
+    *Numbers.* Newton's method on the convex dual ln S(λ, γ) + γV, whose gradient is
+    (−E[Z], V − E[Z²]) and whose Hessian is the covariance of (Z, Z²): first in λ with γ = 0, then in
+    both where V binds. Probabilities keep about 12 digits, λ and γ as many as that takes.
+
+    >>> found = rows(support=5, variance=3)
+    >>> found.gammas[1:].round(4)
+    array([0.    , 0.0647, 0.1369, 0.1584, 0.164 ])
+    >>> found.table[3].round(4)
+    array([0.    , 0.    , 0.072 , 0.1367, 0.1974, 0.2167, 0.1809, 0.1149, 0.0555, 0.0204, 0.0057])
+    """
+    aim = target(support=support, variance=variance, gamma=gamma)
+    middle = _symmetric_gamma(aim)
+    bound = float(aim.variance) if aim.variance is not None else noise.variance(support=support, gamma=middle)
+    problem = _Problem(aim.support, bound)
+    tilts, gammas = np.zeros(aim.support + 1), np.zeros(aim.support + 1)
+    tilts[1:-1], gammas[1:-1] = _solve(problem, middle)
+    gammas[-1] = middle
+    table = np.zeros((aim.support + 1, 2 * aim.support + 1))
+    table[1:-1] = problem.pmf(tilts[1:-1], gammas[1:-1])
+    table[-1] = symmetric(aim)
+    table[0, aim.support] = 1
+    gammas[0] = np.inf
+    return Rows(tilts, gammas, table)
+
+
+def _symmetric_gamma(aim: Target) -> float:
+    if aim.variance is None:
+        return float(aim.gamma or 0)
+    return 0.0 if aim.is_uniform else noise.gamma(support=aim.support, variance=aim.variance)
+
+
+def symmetric(aim: Target) -> Array:
+    """The noise of every count from D on: the paper's, or the uniform one where V never binds."""
+    if aim.is_uniform:
+        return np.full(2 * aim.support + 1, 1 / (2 * aim.support + 1))
+    return noise.pmf(support=aim.support, gamma=_symmetric_gamma(aim))
+
+
+class _Problem:
+    """The dual problem of the rows 1, …, D − 1."""
+
+    def __init__(self, support: int, variance: float) -> None:
+        self.counts = np.arange(1.0, support)
+        self.support, self.variance = support, variance
+        self.z = np.arange(-support, support + 1.0)
+        self.powers = self.z ** np.arange(1.0, 5.0)[:, None]
+        self.outside = self.z < -self.counts[:, None]
+
+    def pmf(self, tilts: Array, gammas: Array) -> Array:
+        """The noise of each row, exactly zero outside its support."""
+        exponents = -tilts[:, None] * self.z - gammas[:, None] * self.powers[1]
+        exponents[self.outside] = -np.inf
+        exponents -= exponents.max(axis=1, keepdims=True)
+        weights: Array = np.exp(exponents)
+        weights /= weights.sum(axis=1, keepdims=True)
+        return weights
+
+    def moments(self, tilts: Array, gammas: Array) -> tuple[Array, ...]:
+        """E[Z], E[Z²], Var Z, Cov(Z, Z²) and Var Z² of each row."""
+        first, second, third, fourth = np.einsum("rz,kz->kr", self.pmf(tilts, gammas), self.powers)
+        return first, second, second - first**2, third - first * second, fourth - second**2
+
+
+def _solve(problem: _Problem, middle: float) -> tuple[Array, Array]:
+    """λ and γ of the rows 1, …, D − 1; ``middle`` is the γ of the symmetric noise."""
+    counts, support = problem.counts, problem.support
+    none = np.zeros(len(counts))
+    # Newton's first step from λ = 0. The root is at most ln(1 + 1/n), that of D = ∞: it is never far.
+    tilts = 6 * (support - counts) / ((support + counts) * (support + counts + 2))
+    for _ in range(_ITERATIONS):
+        mean, _, spread, _, _ = problem.moments(tilts, none)
+        step = mean / spread
+        tilts = tilts + step
+        if np.all(np.abs(step) <= _CLOSE * tilts):
+            break
+    binds = problem.moments(tilts, none)[1] > problem.variance
+    if not binds.any():
+        return tilts, none
+    narrow = _Problem(support, problem.variance)
+    narrow.counts, narrow.outside = counts[binds], problem.outside[binds]
+    gammas = none.copy()
+    tilts[binds], gammas[binds] = _newton(narrow, tilts[binds], middle)
+    return tilts, gammas
+
+
+def _newton(problem: _Problem, tilts: Array, middle: float) -> tuple[Array, Array]:
+    """Damped Newton steps in (λ, γ) from γ = 0 or from the symmetric noise, whichever is nearer.
+
+    The dual is convex, so a step that is too long shows in the slope along it, which must not turn
+    steeply upward; the slope has all its digits where the values of the dual would agree in all.
+    """
+    none = np.zeros(len(tilts))
+    starts = ((tilts, none), (none, none + middle))
+    free, even = (np.abs(np.log(problem.moments(*start)[1] / problem.variance)) for start in starts)
+    tilts, gammas = (np.where(free <= even, *pair) for pair in zip(*starts, strict=True))
+    length = np.ones(len(tilts))
+    mean, second, spread, mixed, square = problem.moments(tilts, gammas)
+    for _ in range(_ITERATIONS):
+        excess = second - problem.variance
+        rise = (excess - mean * mixed / spread) / (square - mixed**2 / spread)
+        lean = (mean - mixed * rise) / spread
+        new = (tilts + length * lean, gammas + length * rise)
+        found = problem.moments(*new)
+        slope = -found[0] * lean - (found[1] - problem.variance) * rise
+        fits = slope <= (mean * lean + excess * rise) / 2
+        tilts, gammas = np.where(fits, new[0], tilts), np.where(fits, new[1], gammas)
+        small = np.abs(lean) <= _CLOSE * (np.abs(tilts) + gammas)
+        small &= np.abs(rise) <= _CLOSE * (np.abs(gammas) + np.abs(tilts) / problem.support)
+        if np.all(small):
+            break
+        kept = (mean, second, spread, mixed, square)
+        mean, second, spread, mixed, square = (
+            np.where(fits, *pair) for pair in zip(found, kept, strict=True)
+        )
+        length = np.where(fits, 1, length / 2)
+    return tilts, np.maximum(gammas, 0)

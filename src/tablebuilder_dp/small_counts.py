@@ -1,0 +1,180 @@
+"""Counts below D, where n + Z could be negative: what two ways out protect, and what they cost.
+
+*Rows*: a count n < D has the maximum-entropy noise on [−n, D] (`asymmetric`). It is unbiased, but an
+empty cell stays empty, and this leaves a hole that no unbiased noise can close (`hole_bound`).
+*Clamped*: max(0, n + Z) with the symmetric Z keeps the symmetric δ for every count (`deltas`), at a
+known bias (`clamping_bias`).
+
+A *noise table* is an array with a row for each count 0, …, D (row D serves every larger count) and a
+column for each noise −D, …, D. A *pair* n is the counts n and n + 1: ``up`` is δ of the larger count
+against the smaller, Σ max(0, P(n+1) − e^ε·P(n)) over what is published, ``down`` the other way round.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tablebuilder_dp import asymmetric, parameters, privacy
+
+Array = NDArray[np.float64]
+Number = parameters.Number
+
+WAYS = ("rows", "clamped")
+
+
+def way_out(value: Any) -> str:
+    """Read the way, "rows" or "clamped"."""
+    if not isinstance(value, str) or value not in WAYS:
+        raise parameters.wrong_value("way", "one of " + ", ".join(WAYS), value)
+    return value
+
+
+def noise_table(
+    *, support: int, variance: Number | None = None, gamma: Number | None = None, way: str = "rows"
+) -> Array:
+    """The noise of the counts 0, …, D, one row each, in float64.
+
+    >>> noise_table(support=1, variance="0.5", way="clamped")
+    array([[0.  , 0.75, 0.25],
+           [0.25, 0.5 , 0.25]])
+    """
+    if way_out(way) == "rows":
+        return asymmetric.rows(support=support, variance=variance, gamma=gamma).table
+    aim = asymmetric.target(support=support, variance=variance, gamma=gamma)
+    p = asymmetric.symmetric(aim)
+    table = np.where(np.arange(2 * aim.support + 1) >= np.arange(aim.support, -1, -1)[:, None], p, 0)
+    table[np.arange(aim.support + 1), np.arange(aim.support, -1, -1)] = p.cumsum()[aim.support :: -1]
+    return table
+
+
+def _outputs(table: Array, count: int) -> list[float]:
+    """What a count in [0, D + 1] publishes: the probabilities of 0, …, n + D."""
+    support = len(table) - 1
+    masses = list(table[min(count, support)])
+    return [0.0] * (count - support) + masses[max(support - count, 0) :]
+
+
+def transition_matrix(table: Array, *, largest: int) -> Array:
+    """P(n → y) for counts n = 0, …, N (``largest``) and published values y = 0, …, N + D.
+
+    >>> transition_matrix(noise_table(support=1, variance="0.5"), largest=2)
+    array([[1.  , 0.  , 0.  , 0.  ],
+           [0.25, 0.5 , 0.25, 0.  ],
+           [0.  , 0.25, 0.5 , 0.25]])
+    """
+    support = len(table) - 1
+    last = parameters.integer(largest, "largest", low=0, high=10_000)
+    matrix = np.zeros((last + 1, last + support + 1))
+    for count in range(last + 1):
+        masses = table[min(count, support)][max(support - count, 0) :]
+        matrix[count, count + support + 1 - len(masses) : count + support + 1] = masses
+    return matrix
+
+
+class Pairs(NamedTuple):
+    """δ of the pairs n = 0, …, D in both directions; the last stands for every larger pair."""
+
+    up: Array
+    down: Array
+
+
+def deltas(table: Array, epsilon: Number) -> Pairs:
+    """δ(ε) of every pair of neighbouring counts, straight from the definition.
+
+    **Rows.** Row n + 1 alone can publish n + 1 + D, so ``up`` ≥ p(D) of row n + 1 at every ε. Nothing
+    is published by n alone if 0 ≤ n < D, so ``down`` is zero from some ε on: in the end ``up`` is the
+    worse. For an ε on the plateau of the symmetric noise, where δ is its p(D), every pair n < D − 1
+    with V binding at n + 1 is worse than that, as p(D) falls with n (`asymmetric.rows`).
+
+    **Clamped.** *Theorem.* For every n ≥ 0 ``up`` is δ(ε) of the symmetric noise. ``down`` is too if
+    n ≥ min(D, −z*), and otherwise it is the smaller max(0, P(Z ≤ −n) − e^ε·P(Z ≤ −n−1)).
+    *Proof.* The value 0 gathers all z ≤ −n of count n. Upward its term is
+    max(0, P(Z ≤ −n−1) − e^ε·P(Z ≤ −n)) = 0, and the terms that make the symmetric δ are those of
+    noise w = −z ≥ 0 with z in E*: they are published as n + 1 + w > 0 and unchanged. Downward the
+    terms z ≤ −n are summed before the positive part is taken. Up to max(z*, −D) they are not
+    negative, above they are, so the sum loses nothing exactly if −n ≤ max(z*, −D). That neither
+    exceeds the symmetric δ also follows without a formula: clamping is post-processing.
+
+    >>> found = deltas(noise_table(support=5, variance=3), 1)
+    >>> found.up.round(4), found.down.round(4)
+    (array([0.512 , 0.0276, 0.0057, 0.0061, 0.0141, 0.0173]),
+     array([0.    , 0.    , 0.0374, 0.0219, 0.0185, 0.0173]))
+    """
+    found = []
+    for count in range(len(table)):
+        more, less = (_outputs(table, n) for n in (count + 1, count))
+        found.append(privacy.hockey_stick(more, [*less, 0.0], epsilon))
+    up, down = np.array(found).T
+    return Pairs(up, down)
+
+
+class Measures(NamedTuple):
+    """Bias, variance and entropy (in nats) of the noise of the counts 0, …, D."""
+
+    bias: Array
+    variance: Array
+    entropy: Array
+
+
+def measures(table: Array) -> Measures:
+    """What each row costs and how much it confuses.
+
+    >>> measures(noise_table(support=1, variance="0.5", way="clamped")).bias
+    array([0.25, 0.  ])
+    """
+    z = np.arange(table.shape[1]) - table.shape[1] // 2
+    bias = (table * z).sum(axis=1)
+    logarithms = np.log(table, out=np.zeros_like(table), where=table > 0)
+    variance = (table * (z - bias[:, None]) ** 2).sum(axis=1)
+    return Measures(bias, variance, -(table * logarithms).sum(axis=1))
+
+
+def clamping_bias(*, support: int, variance: Number | None = None, gamma: Number | None = None) -> Array:
+    """E[max(0, n + Z)] − n = Σ_{j>n} (j − n)·p(j) for n = 0, …, D: all terms positive, zero at D.
+
+    *Proof.* max(0, n + Z) = n + Z + max(0, −n − Z); the mean of Z is zero, and by symmetry that of the
+    last term is Σ_{j>n} (j − n)·p(j). At n = 0 it is E[max(0, Z)].
+
+    >>> clamping_bias(support=1, variance="0.5")
+    array([0.25, 0.  ])
+    """
+    tail = asymmetric.symmetric(asymmetric.target(support=support, variance=variance, gamma=gamma))
+    bias: Array = np.append(tail[:support].cumsum().cumsum()[::-1], 0)  # Σ_{j>n} P(Z ≥ j) is the same sum
+    return bias
+
+
+def clamping_variance(*, support: int, variance: Number | None = None, gamma: Number | None = None) -> Array:
+    """Var max(0, n + Z) = V − Σ_{j>n} (j² − n²)·p(j) − bias², for n = 0, …, D.
+
+    *Proof.* The error is max(Z, −n): its square is Z² but for Z = −j < −n, where it is n², not j².
+    Summed from the terms that remain: Σ_{z≥−n} z²·p(z) + n²·P(Z < −n) − bias².
+
+    >>> clamping_variance(support=1, variance="0.5")
+    array([0.1875, 0.5   ])
+    """
+    p = asymmetric.symmetric(asymmetric.target(support=support, variance=variance, gamma=gamma))
+    half = p[support:]
+    squares = np.arange(support + 1.0) ** 2
+    inside = (squares * half).cumsum()
+    beyond = np.append(half[:0:-1].cumsum()[::-1], 0)
+    bias = clamping_bias(support=support, variance=variance, gamma=gamma)
+    spread: Array = inside[-1] + inside + squares * beyond - bias**2
+    return spread
+
+
+def hole_bound(variance: Number) -> Fraction:
+    """1/(1 + V): no unbiased noise of variance V or less has a smaller δ between the counts 0 and 1.
+
+    **Theorem.** Let a mechanism publish Y(n) ≥ 0 with E[Y(n)] = n and Var Y(1) ≤ V. If it is
+    (ε, δ)-differentially private for the counts 0 and 1, then δ ≥ P(Y(1) > 0) ≥ 1/(1 + V), however
+    large ε is. *Proof.* E[Y(0)] = 0 and Y(0) ≥ 0 make Y(0) = 0, so Y > 0 happens to count 1 alone.
+    And 1 = E[Y(1)]² ≤ P(Y(1) > 0)·E[Y(1)²] ≤ P(Y(1) > 0)·(1 + V) by Cauchy and Schwarz.
+
+    >>> hole_bound(3)
+    Fraction(1, 4)
+    """
+    return 1 / (1 + parameters.number(variance, "variance"))
