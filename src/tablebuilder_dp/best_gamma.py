@@ -168,7 +168,7 @@ def _at_kink(epsilon: Fraction, support: int, m: int) -> Any:
     """N/S at the working precision."""
     gamma = epsilon / (2 * m - 1)
     share = 1 - (exp(interval(epsilon)) - 1) * _beyond(gamma, support, m)
-    return exp(-m * m * interval(gamma)) * share / certified._moment(0, support, gamma)
+    return exp(-m * m * interval(gamma)) * share / certified.moment(0, support, gamma)
 
 
 def _beyond(gamma: Fraction, support: int, m: int) -> Any:
@@ -179,7 +179,7 @@ def _beyond(gamma: Fraction, support: int, m: int) -> Any:
     low = (math.floor(first.lower * scale), math.floor(step.lower * scale), 0)
     high = (math.ceil(first.upper * scale), math.ceil(step.upper * scale), scale - 1)
     sums = (
-        Fraction(sum(certified._recurrence(support - m, ratio, shrink, bits, up)[1:]), scale)
+        Fraction(sum(certified.recurrence(support - m, ratio, shrink, bits, up)[1:]), scale)
         for ratio, shrink, up in (low, high)
     )
     return interval(Enclosure(*sums))

@@ -54,13 +54,20 @@ def _weights(support: int, gamma: Fraction | Enclosure) -> tuple[list[int], list
     bits = int(iv.prec)
     rate = interval(gamma)
     ratio, step = enclosure(exp(-rate)), enclosure(exp(-2 * rate))
-    low = _recurrence(support, math.floor(ratio.lower * 2**bits), math.floor(step.lower * 2**bits), bits, 0)
+    low = recurrence(support, math.floor(ratio.lower * 2**bits), math.floor(step.lower * 2**bits), bits, 0)
     up = 2**bits - 1  # added before the shift, it turns the floor into a ceiling
-    high = _recurrence(support, math.ceil(ratio.upper * 2**bits), math.ceil(step.upper * 2**bits), bits, up)
+    high = recurrence(support, math.ceil(ratio.upper * 2**bits), math.ceil(step.upper * 2**bits), bits, up)
     return low, high, bits
 
 
-def _recurrence(support: int, ratio: int, step: int, bits: int, up: int) -> list[int]:
+def recurrence(support: int, ratio: int, step: int, bits: int, up: int) -> list[int]:
+    """w(0) = 1, w(1), …, w(D) in units of 2^−bits, where w(z+1) = w(z)·r(z) and r(z+1) = r(z)·step.
+
+    ``ratio`` is r(0). Every product is rounded down if ``up`` is 0, and up if it is 2^bits − 1.
+
+    >>> recurrence(3, 128, 128, 8, 0)
+    [256, 128, 32, 4]
+    """
     weight = 1 << bits
     weights = [weight]
     for _ in range(support):
@@ -69,8 +76,12 @@ def _recurrence(support: int, ratio: int, step: int, bits: int, up: int) -> list
     return weights
 
 
-def _moment(power: int, support: int, gamma: Fraction | Enclosure) -> Any:
-    """Σ z^power·exp(−γz²) over [-D, D], for an even power."""
+def moment(power: int, support: int, gamma: Fraction | Enclosure) -> Any:
+    """Σ z^power·exp(−γz²) over [-D, D] for an even power, as an mpmath interval of the working precision.
+
+    >>> float(enclosure(moment(2, 1, Fraction(1, 2))))  # 2·e^(−1/2)
+    1.2130613...
+    """
     low, high, bits = _weights(support, gamma)
     ends = (
         Fraction(sum(z**power * weight for z, weight in enumerate(side)) * 2 - 0**power * side[0], 1 << bits)
@@ -86,7 +97,7 @@ def normaliser(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
     '0.45186276187760604381'
     """
     half_width, rate = _read(support, gamma)
-    return to_digits(digits, lambda: 1 / _moment(0, half_width, rate))
+    return to_digits(digits, lambda: 1 / moment(0, half_width, rate))
 
 
 def pmf(z: int, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
@@ -97,7 +108,7 @@ def pmf(z: int, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure
     """
     half_width, rate = _read(support, gamma)
     value = parameters.integer(z, "z", low=-half_width, high=half_width)
-    return to_digits(digits, lambda: exp(-value * value * interval(rate)) / _moment(0, half_width, rate))
+    return to_digits(digits, lambda: exp(-value * value * interval(rate)) / moment(0, half_width, rate))
 
 
 def edge_reaches(delta: parameters.Number, *, support: int, gamma: parameters.Number) -> bool:
@@ -108,7 +119,7 @@ def edge_reaches(delta: parameters.Number, *, support: int, gamma: parameters.Nu
     """
     half_width, rate = parameters.support(support), parameters.gamma(gamma)
     bound = parameters.delta(delta)
-    return below(bound, lambda: exp(-(half_width**2) * interval(rate)) / _moment(0, half_width, rate))
+    return below(bound, lambda: exp(-(half_width**2) * interval(rate)) / moment(0, half_width, rate))
 
 
 def variance(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
@@ -118,7 +129,7 @@ def variance(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
     '3.99999910352'
     """
     half_width, rate = _read(support, gamma)
-    return to_digits(digits, lambda: _moment(2, half_width, rate) / _moment(0, half_width, rate))
+    return to_digits(digits, lambda: moment(2, half_width, rate) / moment(0, half_width, rate))
 
 
 def entropy(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
@@ -130,8 +141,8 @@ def entropy(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
     half_width, rate = _read(support, gamma)
 
     def compute() -> Any:
-        total = _moment(0, half_width, rate)
-        return log(total) + interval(rate) * _moment(2, half_width, rate) / total
+        total = moment(0, half_width, rate)
+        return log(total) + interval(rate) * moment(2, half_width, rate) / total
 
     return to_digits(digits, compute)
 
@@ -182,9 +193,9 @@ def _newton(support: int, variance: Fraction, guess: Fraction, digits: int) -> E
     found = Enclosure(guess * (1 - Fraction(1, 10**9)), guess * (1 + Fraction(1, 10**9)))
     while (found.upper - found.lower) * 10**digits > found.lower:
         middle = (found.lower + found.upper) / 2
-        total = _moment(0, support, found)
-        second, fourth = _moment(2, support, found) / total, _moment(4, support, found) / total
-        at_middle = _moment(2, support, middle) / _moment(0, support, middle)
+        total = moment(0, support, found)
+        second, fourth = moment(2, support, found) / total, moment(4, support, found) / total
+        at_middle = moment(2, support, middle) / moment(0, support, middle)
         step = (at_middle - interval(variance)) / (fourth - second**2)
         narrower = enclosure(interval(middle) + step)
         if not found.lower < narrower.lower <= narrower.upper < found.upper:
@@ -212,7 +223,7 @@ def delta(epsilon: parameters.Number, *, support: int, gamma: Rate, digits: int 
         slope, growth = interval(rate), exp(interval(level))
         masses = [exp(-z * z * slope) for z in range(-half_width, last + 1)]
         gains = (positive_part(p - growth * q) for q, p in pairwise(masses))
-        return sum(gains, masses[0]) / _moment(0, half_width, rate)
+        return sum(gains, masses[0]) / moment(0, half_width, rate)
 
     return to_digits(digits, compute)
 
@@ -239,11 +250,11 @@ def epsilon(delta: parameters.Number, *, support: int, gamma: Rate, digits: int 
     def kink(z: int) -> Any:
         """K(z) = δ(γ(1 − 2z)), which rises with z."""
         less, up_to = reach(z)
-        return (up_to - exp((1 - 2 * z) * interval(rate)) * less) / _moment(0, half_width, rate)
+        return (up_to - exp((1 - 2 * z) * interval(rate)) * less) / moment(0, half_width, rate)
 
     def solve(z: int) -> Any:
         less, up_to = reach(z)
-        return log((up_to - interval(target) * _moment(0, half_width, rate)) / less)
+        return log((up_to - interval(target) * moment(0, half_width, rate)) / less)
 
     # Float64 proposes z*; comparisons of δ with K on both sides prove it.
     z = min(max(math.floor(Fraction(1, 2) - Fraction(guess) / (2 * middle)), 1 - half_width), 0)
@@ -251,7 +262,7 @@ def epsilon(delta: parameters.Number, *, support: int, gamma: Rate, digits: int 
         z += 1
     while z > -half_width and not below(target, partial(kink, z)):
         z -= 1
-    if z == -half_width or (z == 0 and below(target, lambda: 1 / _moment(0, half_width, rate))):
+    if z == -half_width or (z == 0 and below(target, lambda: 1 / moment(0, half_width, rate))):
         allowed = "between the plateau p(-D) and the total variation distance p(0)"
         raise parameters.wrong_value("delta", allowed, delta)
     return to_digits(digits, partial(solve, z))

@@ -133,8 +133,8 @@ def _sums(count: int, support: int, tilt: Enclosure, gamma: Enclosure) -> list[A
     sides = []
     for end, up in ((math.floor, 0), (math.ceil, unit - 1)):
         fall, rise, step = (end((one.upper if up else one.lower) * unit) for one in ratios)
-        below = certified._recurrence(count, fall, step, bits, up)
-        sides.append(below[:0:-1] + certified._recurrence(support, rise, step, bits, up))
+        below = certified.recurrence(count, fall, step, bits, up)
+        sides.append(below[:0:-1] + certified.recurrence(support, rise, step, bits, up))
     sums = []
     for power in range(5):
         factors = [z**power for z in range(-count, support + 1)]

@@ -137,7 +137,7 @@ def _ratio(level: Enclosure, support: int, m: int) -> Any:
     power = interval(Fraction(support**2, 2 * support - 1) - Fraction(m**2, width))
     excess = (exp(-epsilon * (j * (2 * m + j)) / width) for j in range(1, support - m + 1))
     share = 1 - (exp(epsilon) - 1) * sum(excess, iv.mpf(0))
-    ours, theirs = (certified._moment(0, support, _rate(level, place)) for place in (m, support))
+    ours, theirs = (certified.moment(0, support, _rate(level, place)) for place in (m, support))
     return exp(power * epsilon) * share * theirs / ours
 
 
@@ -148,7 +148,7 @@ def _slope(level: Enclosure, support: int) -> Any:
     h = interval(Fraction(2, narrow))
     near, far = exp(-h * epsilon), exp(-(1 + h) * epsilon)
     ours, theirs = (
-        certified._moment(2, support, rate) / certified._moment(0, support, rate) / width
+        certified.moment(2, support, rate) / certified.moment(0, support, rate) / width
         for width, rate in ((narrow, _rate(level, support - 1)), (wide, _rate(level, support)))
     )
     return power + (h * near - (1 + h) * far) / (1 - near + far) + ours - theirs

@@ -229,14 +229,17 @@ def growth(table: LookupTable, delta: parameters.Number | None = None) -> Fracti
         raise parameters.wrong_type("table", "a LookupTable", table)
     target = after_sampling(table).delta if delta is None else parameters.delta(delta)
     earlier, later = [0, *table.weights], [*table.weights, 0]
-    return max(_growth(a, b, target * table.keysize) for a, b in ((later, earlier), (earlier, later)))
+    return max(smallest_growth(a, b, target * table.keysize) for a, b in ((later, earlier), (earlier, later)))
 
 
-def _growth(p: Sequence[int], q: Sequence[int], allowed: Fraction) -> Fraction | float:
+def smallest_growth(p: Sequence[int], q: Sequence[int], allowed: Fraction) -> Fraction | float:
     """The smallest t = e^ε ≥ 1 with Σ max(0, p − t·q) ≤ allowed, in keys.
 
     The sum is linear in t between the ratios p/q, so it is solved with the n largest of them for the
     first n whose solution is not below the next ratio.
+
+    >>> smallest_growth([1, 3], [0, 1], Fraction(2))
+    Fraction(2, 1)
     """
     spare = allowed - sum(a for a, b in zip(p, q, strict=True) if not b)
     if spare < 0:
