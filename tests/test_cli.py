@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from tablebuilder_dp import certified, cli, design, privacy
+from tablebuilder_dp import best_gamma, certified, cli, composition, design, privacy, symmetric
 
 DESIGN = ["design", "--epsilon", "0.5", "--delta", "1e-4"]
 PRIVACY = ["privacy", "--support", "11", "--variance", "4", "--epsilon", "0.5", "1", "2"]
 TABLE = ["table", "--epsilon", "0.5", "--support", "25", "--keysize", "2^32"]
+SIDES = ("one_sided", "two_sided", "smallest")
 SAMPLE = ["sample", "--epsilon", "0.5", "--support", "25", "--keysize", "2^32", "2552", "1200124"]
 
 
@@ -48,7 +49,7 @@ def test_design_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_privacy_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, *PRIVACY)
-    assert list(found) == ["support", "gamma", "variance", "profile"]
+    assert list(found) == ["support", "gamma", "variance", "profile", "cells"]
     assert found["variance"] == pytest.approx(4, rel=1e-14)
     gamma = certified.gamma(support=11, variance=4)
     assert found["gamma"] == pytest.approx(float(gamma), rel=1e-14)
@@ -60,10 +61,51 @@ def test_privacy_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert by_gamma["profile"] == [{"epsilon": 0.5, "delta": privacy.delta("0.5", support=11, gamma="0.125")}]
 
 
+def test_design_with_free_gamma(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, *DESIGN, "--free-gamma")
+    expected = best_gamma.guide("0.5", "1e-4")
+    assert list(found) == ["support", "epsilon", "delta_target", "delta", "gamma", "kink", "variance", "pmf"]
+    assert (found["support"], found["kink"], found["delta"]) == (24, 20, expected.delta)
+    assert found["variance"] == expected.variance < design.guide("0.5", "1e-4").variance
+    assert "kink               20\n" in text(capsys, *DESIGN, "--free-gamma")
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([*DESIGN, "--free-gamma", "--slack", "0.1"])
+    assert stopped.value.code == 2
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
+def test_privacy_of_many_cells(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, *PRIVACY, "--cells", "10")
+    noise = {"support": 11, "gamma": found["gamma"], "cells": 10}
+    assert found["cells"] == 10
+    for row in found["profile"]:
+        assert row["delta"] == composition.delta(row["epsilon"], **noise)
+    assert "10 cells that contain the same person" in text(capsys, *PRIVACY, "--cells", "10")
+    assert cli.main([*PRIVACY, "--cells", "0"]) == 2
+    assert capsys.readouterr().err == "tablebuilder-dp: cells must be an integer from 1 to 100000, got 0\n"
+
+
+def test_symmetric_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    small = [*TABLE[:-1], "2^16"]
+    ceiling, fair = (answer(capsys, *small, "--rule", rule) for rule in ("ceiling", "symmetric"))
+    assert (fair["rule"], fair["bias"], fair["full_support"]) == ("symmetric", 0, True)
+    assert fair["epsilon_two_sided"] <= 0.5 < ceiling["epsilon_two_sided"]
+    assert fair["delta"] <= design.proposition_3("0.5", support=25).delta < ceiling["delta"]
+    assert "[-25, 25], symmetric rule" in text(capsys, *small, "--rule", "symmetric")
+    made = design.proposition_3("0.5", support=25)
+    table = symmetric.lookup_table("0.5", support=25, gamma=made.gamma, keysize=2**16)
+    assert tuple(fair["cuts"]) == table.cuts
+    drawn = answer(capsys, "sample", *small[1:], "--rule", "symmetric", "0", "65535")
+    assert drawn["samples"] == [-25, 25]
+    assert cli.main([*TABLE[:-1], "70", "--rule", "symmetric"]) == 2
+    assert "keysize must be a multiple of 51 or at least 102" in capsys.readouterr().err
+
+
 def test_table_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, *TABLE)
     names = ["keysize", "support", "cuts", "full_support", "bias", "variance"]
-    assert list(found) == [*names, "epsilon_one_sided", "epsilon_two_sided", "epsilon_smallest", "delta"]
+    assert list(found) == [*names, *(f"epsilon_{which}" for which in SIDES), "delta", "rule"]
+    assert found["rule"] == "ceiling"
     assert (found["keysize"], found["support"], found["full_support"]) == (2**32, 25, True)
     assert found["cuts"][:3] == [425760, 1126343, 2255949]
     assert found["cuts"][-1] == 2**32

@@ -16,7 +16,16 @@ from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Any, NamedTuple, NoReturn
 
-from tablebuilder_dp import design, noise, parameters, privacy, sampling
+from tablebuilder_dp import (
+    best_gamma,
+    composition,
+    design,
+    noise,
+    parameters,
+    privacy,
+    sampling,
+    symmetric,
+)
 
 PROGRAM = "tablebuilder-dp"
 PLUGINS = "tablebuilder_dp.commands"
@@ -81,7 +90,11 @@ def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentP
     guide = command("design", _design, "the smallest support that reaches (epsilon, delta)")
     guide.add_argument("--epsilon", required=True, metavar="E", help="privacy loss, above 0")
     guide.add_argument("--delta", required=True, metavar="D", help="failure probability, in (0, 1)")
-    _add_slack(guide)
+    choice = guide.add_mutually_exclusive_group()
+    _add_slack(choice)
+    choice.add_argument(
+        "--free-gamma", action="store_true", help="take the best gamma for each support, not Proposition 3's"
+    )
 
     profile = command("privacy", _privacy, "delta at one or more epsilon for a given noise")
     profile.add_argument("--support", required=True, metavar="D", help="noise on [-D, D]")
@@ -89,6 +102,9 @@ def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentP
     shape.add_argument("--variance", metavar="V", help="variance of the noise")
     shape.add_argument("--gamma", metavar="G", help="decay of the noise, C exp(-G z^2)")
     profile.add_argument("--epsilon", required=True, nargs="+", metavar="E", help="privacy losses")
+    profile.add_argument(
+        "--cells", default="1", metavar="K", help="published cells with the same person in them (default: 1)"
+    )
 
     table = command("table", _table, "the lookup table of a design, and its privacy after sampling")
     _add_table(table)
@@ -100,7 +116,7 @@ def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentP
     return parser
 
 
-def _add_slack(parser: argparse.ArgumentParser) -> None:
+def _add_slack(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--slack",
         default=str(float(design.PAPER_SLACK)),
@@ -114,24 +130,38 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--support", required=True, metavar="D", help="noise on [-D, D]")
     _add_slack(parser)
     parser.add_argument("--keysize", required=True, metavar="K", help="number of keys, such as 2^32")
+    parser.add_argument(
+        "--rule",
+        choices=("ceiling", "symmetric"),
+        default="ceiling",
+        help="how probabilities become keys: the paper's ceilings, or symmetric weights "
+        "that keep epsilon in both directions (default: %(default)s)",
+    )
 
 
 def _design(options: argparse.Namespace) -> Answer:
-    found = design.guide(options.epsilon, options.delta, slack=options.slack)
-    answer = {
+    found: design.Design | best_gamma.Best
+    own: dict[str, float]
+    if options.free_gamma:
+        found = best_gamma.guide(options.epsilon, options.delta)
+        own = {"kink": found.kink}
+    else:
+        found = design.guide(options.epsilon, options.delta, slack=options.slack)
+        own = {"iota": float(found.iota)}
+    answer: dict[str, Any] = {
         "support": found.support,
         "epsilon": float(found.epsilon),
         "delta_target": float(parameters.delta(options.delta)),
         "delta": found.delta,
         "gamma": float(found.gamma),
-        "iota": float(found.iota),
+        **own,
         "variance": found.variance,
         "pmf": found.pmf.tolist(),
     }
     upper_half = enumerate(answer["pmf"][found.support :])
     text = [
         f"Smallest support for epsilon {options.epsilon}, delta {options.delta}: D = {found.support}",
-        *_lines({name: answer[name] for name in ("delta", "gamma", "iota", "variance")}),
+        *_lines({name: answer[name] for name in ("delta", "gamma", *own, "variance")}),
         "",
         "        z   p(z) = p(-z)",
         *_shortened([f"  {z:7d}   {_digits(p)}" for z, p in upper_half]),
@@ -140,12 +170,15 @@ def _design(options: argparse.Namespace) -> Answer:
 
 
 def _privacy(options: argparse.Namespace) -> Answer:
-    support = _integer(options.support, "support")
+    support, cells = _integer(options.support, "support"), _integer(options.cells, "cells")
     if options.gamma is None:
         rate: parameters.Number = noise.gamma(support=support, variance=options.variance)
     else:
         rate = options.gamma
-    deltas = privacy.delta(options.epsilon, support=support, gamma=rate)
+    if cells == 1:
+        deltas = privacy.delta(options.epsilon, support=support, gamma=rate)
+    else:
+        deltas = composition.delta(options.epsilon, support=support, gamma=rate, cells=cells)
     answer: dict[str, Any] = {
         "support": support,
         "gamma": float(parameters.gamma(rate)),
@@ -154,11 +187,12 @@ def _privacy(options: argparse.Namespace) -> Answer:
             {"epsilon": float(parameters.epsilon(level)), "delta": float(value)}
             for level, value in zip(options.epsilon, deltas, strict=True)
         ],
+        "cells": cells,
     }
     text = [
         f"Noise on [-{support}, {support}]",
         *_lines({name: answer[name] for name in ("gamma", "variance")}),
-        _plateau_line(support, rate),
+        _plateau_line(support, rate) if cells == 1 else f"  {cells} cells that contain the same person",
         "",
         "  epsilon   delta",
         *(f"  {row['epsilon']:<9g} {_digits(row['delta'])}" for row in answer["profile"]),
@@ -178,7 +212,10 @@ def _plateau_line(support: int, gamma: parameters.Number) -> str:
 def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.LookupTable]:
     support, keysize = _integer(options.support, "support"), _keysize(options.keysize)
     made = design.proposition_3(options.epsilon, support=support, slack=options.slack)
-    return made, sampling.lookup_table(support=support, gamma=made.gamma, keysize=keysize)
+    noise_on_keys: dict[str, Any] = {"support": support, "gamma": made.gamma, "keysize": keysize}
+    if options.rule == "symmetric":
+        return made, symmetric.lookup_table(made.epsilon, **noise_on_keys)
+    return made, sampling.lookup_table(**noise_on_keys)
 
 
 def _table(options: argparse.Namespace) -> Answer:
@@ -195,11 +232,12 @@ def _table(options: argparse.Namespace) -> Answer:
         "epsilon_two_sided": _finite(after.epsilon_two_sided),
         "epsilon_smallest": _finite(smallest),
         "delta": float(after.delta),
+        "rule": options.rule,
     }
     lost = "none" if table.full_support else ", ".join(map(str, table.lost))
     rows = zip(range(-table.support, table.support + 1), table.cuts, table.weights, strict=True)
     text = [
-        f"Lookup table for {table.keysize} keys on [-{table.support}, {table.support}]",
+        f"Lookup table for {table.keysize} keys on [-{table.support}, {table.support}], {options.rule} rule",
         f"  {'':<18} {'design':<22} after sampling",
         f"  {'epsilon':<18} {_digits(float(made.epsilon)):<22} {after.epsilon_two_sided!r}",
         f"  {'  smallest':<18} {'':<22} {smallest!r}",

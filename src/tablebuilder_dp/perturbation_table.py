@@ -199,4 +199,5 @@ def growth(table: PerturbationTable, count: int, delta: parameters.Number | None
     """
     target = alone(table, count) if delta is None else parameters.delta(delta)
     less, more = outputs(table, count)
-    return max(sampling.smallest_growth(p, q, target * table.keysize) for p, q in ((more, less), (less, more)))
+    both = ((more, less), (less, more))
+    return max(sampling.smallest_growth(p, q, target * table.keysize) for p, q in both)

@@ -1,0 +1,249 @@
+"""The least δ at ε over all noise on [−D, D] of a given variance, as a number and as a curve.
+
+The optimum mixes two *chains*: pmfs whose neighbouring masses have ratio exactly e^ε or, where the
+pmf may not rise with |z| (the wish of Proposition 1), e^ε or 1. Nothing here rests on a solver: the
+mixture bounds δ from above, weak duality (`_highest` has the proof) bounds it from below, and both
+bounds are intervals. Every δ counts both directions, every noise has mean zero.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, repeat
+from operator import mul
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tablebuilder_dp import noise, other_noise, parameters
+from tablebuilder_dp.intervals import Enclosure, exp, interval, iv, to_digits
+
+Array = NDArray[np.float64]
+
+SUPPORT_MAX = 2000
+"""The widest support that is served, in about a second."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A symmetric pmf on inner ≤ |z| ≤ outer that falls by e^ε a step outwards from |z| = hump.
+
+    Inwards it falls as well or, if ``flat``, not at all. (0, 0, D) is the geometric noise on [−D, D],
+    (0, 0, 0) is no noise; (0, D, D) is, if flat, the uniform noise.
+    """
+
+    inner: int
+    hump: int
+    outer: int
+    flat: bool = False
+
+    @property
+    def steps(self) -> list[int]:
+        """For |z| = inner, …, outer the power of e^−ε in the mass, relative to the hump."""
+        values = range(self.inner, self.outer + 1)
+        return [max(z - self.hump, 0) if self.flat else abs(z - self.hump) for z in values]
+
+    def pmf(self, epsilon: parameters.Number, *, support: int) -> Array:
+        """p(−D), …, p(D).
+
+        >>> Chain(0, 1, 1, flat=True).pmf(1, support=2).round(3)
+        array([0.   , 0.333, 0.333, 0.333, 0.   ])
+        """
+        half_width = parameters.integer(support, "support", low=self.outer, high=parameters.SUPPORT_MAX)
+        half = np.zeros(half_width + 1)
+        half[self.inner : self.outer + 1] = np.exp(-float(parameters.epsilon(epsilon)) * np.array(self.steps))
+        return np.asarray(np.concatenate([half[:0:-1], half]) / (2 * half.sum() - half[0]))
+
+
+class Part(NamedTuple):
+    """A chain and its share in a mixture."""
+
+    chain: Chain
+    share: float
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The least δ at a variance, enclosed, and the two chains that reach it when mixed."""
+
+    epsilon: Fraction
+    support: int
+    variance: Fraction
+    delta: Enclosure
+    parts: tuple[Part, Part]
+
+    @property
+    def pmf(self) -> Array:
+        """p(−D), …, p(D) of the mixture."""
+        masses = [part.share * part.chain.pmf(self.epsilon, support=self.support) for part in self.parts]
+        return np.asarray(masses[0] + masses[1])
+
+
+def optimum(
+    epsilon: parameters.Number,
+    *,
+    support: int,
+    variance: parameters.Number,
+    unimodal: bool = False,
+    digits: int = other_noise.DIGITS,
+) -> Optimum:
+    """The least δ at ε of any unbiased pmf on [−D, D] of variance V in (0, D²).
+
+    ``unimodal`` admits only pmfs that do not rise with |z|, and V in (0, D(D+1)/3). δ is convex in
+    p, so two chains on either side of V bound it by the line through them. The search starts from
+    two neighbours of `vertices`. `_highest` proves that no pmf lies below the line, or finds a chain
+    that does, which then replaces the one on its side of V. (By Lindemann's theorem no chain but the
+    first and the last has a rational variance, so the side can be decided.)
+
+    >>> optimum("0.5", support=25, variance=49).delta.digits(12)
+    '0.0000113789152817'
+    >>> optimum("0.5", support=25, variance=49, unimodal=True).parts[0].chain
+    Chain(inner=0, hump=9, outer=25, flat=True)
+    """
+    level = parameters.epsilon(epsilon)
+    half_width = parameters.integer(support, "support", low=1, high=SUPPORT_MAX)
+    bound = noise.variance_bound(half_width) if unimodal else Fraction(half_width**2)
+    allowed = f"a number in (0, {'D(D+1)/3' if unimodal else 'D²'} = {bound}) for support {half_width}"
+    target = parameters.number(variance, "variance", allowed=allowed)
+    if target >= bound:
+        raise parameters.wrong_value("variance", allowed, variance)
+    parts: list[Part] = []
+
+    def compute() -> Any:
+        value, parts[:] = _search(level, half_width, target, unimodal)
+        return value
+
+    return Optimum(level, half_width, target, to_digits(digits, compute), (parts[0], parts[1]))
+
+
+def _search(level: Fraction, support: int, variance: Fraction, flat: bool) -> tuple[Any, list[Part]]:
+    """An interval around the optimum and the parts of the best mixture found, at the working precision."""
+    growth, target = exp(interval(level)), interval(variance)
+    powers = _powers(1 / growth, support)
+    order = [Chain(0, 0, outer, flat) for outer in range(support + 1)]  # by variance
+    order += [Chain(0, hump, support, flat) for hump in range(1, support + 1)]
+    order += [] if flat else [Chain(support, support, support)]
+    place = bisect_left(order[1:-1], True, key=lambda chain: _coordinates(chain, powers)[0].b > target.a)
+    left, right = order[place : place + 2]
+    for _ in range(4 * support + 16):
+        (v0, d0), (v1, d1) = (_coordinates(chain, powers) for chain in (left, right))
+        if not (v0.b < target.a and target.b < v1.a):
+            break  # too near to a corner to know the side: more bits are needed
+        slope = (d1 - d0) / (v1 - v0)
+        height = d0 + slope * (target - v0)
+        top, best, chain = _highest(d0 - slope * v0, slope, growth, support, flat)
+        if not best.a > 1:  # no chain is below the line for certain
+            shares = [float((gap / (v1 - v0)).mid) for gap in (v1 - target, target - v0)]
+            value = iv.mpf([height.a / max(iv.mpf(1), top), height.b])
+            return value, [Part(left, shares[0]), Part(right, shares[1])]
+        below = _coordinates(chain, powers)[0].b < target.a
+        left, right = (chain, right) if below else (left, chain)
+    return iv.mpf([0, 1]), []
+
+
+def _powers(ratio: Any, support: int) -> list[Any]:
+    """1, r, r², …, r^D."""
+    return list(accumulate(repeat(ratio, support), mul, initial=ratio / ratio))
+
+
+def _coordinates(chain: Chain, powers: Sequence[Any]) -> tuple[Any, Any]:
+    """Variance and δ of a chain, in floats or intervals as the powers of e^−ε are.
+
+    Only values whose neighbour has no mass exceed e^ε: −outer and, behind a hole, +inner.
+    """
+    weights = [powers[step] for step in chain.steps]
+    second = sum(2 * z * z * weight for z, weight in enumerate(weights, chain.inner))
+    total = 2 * sum(weights[1:]) + weights[0] * (2 if chain.inner else 1)
+    return second / total, (weights[-1] + (weights[0] if chain.inner else 0)) / total
+
+
+def _highest(base: Any, slope: Any, growth: Any, support: int, flat: bool) -> tuple[Any, Any, Chain]:
+    """Weak duality for the line base + slope·V: max f from above, max f, and a chain where it is reached.
+
+    Theorem. For c(z) = base + slope·z² let f(0) = c(0) and f(z) = 2c(z) + max(q·f(z−1), f(z−1)/q, −1),
+    or 2c(z) + max(q·f(z−1), f(z−1)) for pmfs that do not rise with |z|. Then every pmf p on [−D, D]
+    has Σ c(z)p(z) ≤ M·δ(p) with M = max(1, f(0), …, f(D)), so δ ≥ (base + slope·V)/M at variance V.
+
+    Proof. Replacing p by its mean with its mirror image does not change the left side and does not
+    raise δ, the larger of both directions, which is convex. For a symmetric p,
+    δ = p(D) + Σ (r(z) + s(z)) over z = 1, …, D, where r(z) = max(0, p(z−1) − q·p(z)) and s(z) =
+    max(0, p(z) − q·p(z−1)). Claim: the sum of c·p over [−k, k] is at most f(k)p(k) +
+    M·Σ_{z≤k} (r + s). It holds for k = 0. For the step from k − 1 write g = f(k−1); it suffices that
+    g·p(k−1) ≤ max(…)·p(k) + M·(r(k) + s(k)). If g ≥ 0, use p(k−1) ≤ q·p(k) + r(k) and g ≤ M. If −q ≤ g < 0,
+    use p(k−1) ≥ (p(k) − s(k))/q and −g/q ≤ 1 ≤ M. If g < −q, then g·p(k−1) ≤ −q·p(k−1)
+    ≤ −p(k) + s(k). (If p does not rise, g < 0 needs only p(k−1) ≥ p(k).) For k = D
+    the claim gives f(D)p(D) + M·Σ (r + s) ≤ M·δ.
+
+    c is monotone in |z|, so f changes its sign at most once (upwards if slope ≥ 0) and the choices
+    behind f(z) make a chain: q outside its hump, 1/q or 1 inside, −1 where a hole ends. It has
+    Σ c·p − δ(p) = (f(z) − 1)·p(z), so it lies below the line if f(z) > 1.
+    """
+    inner = hump = 0
+    gain = best = base
+    top, chain = base.b, Chain(0, 0, 0, flat)
+    for z in range(1, support + 1):
+        options = [growth * gain, gain] if flat else [growth * gain, gain / growth, iv.mpf(-1)]
+        choice = max(range(len(options)), key=[option.a for option in options].__getitem__)
+        hump, inner = z if choice else hump, z if choice == 2 else inner
+        most = iv.mpf([max(option.a for option in options), max(option.b for option in options)])
+        gain = 2 * (base + slope * (z * z)) + most
+        top = max(top, gain.b)
+        if gain.a > best.a:
+            best, chain = gain, Chain(inner, hump, z, flat)
+    return top, best, chain
+
+
+class Vertex(NamedTuple):
+    """A corner of the frontier: a chain with its variance and its δ."""
+
+    chain: Chain
+    variance: float
+    delta: float
+
+
+def vertices(epsilon: parameters.Number, *, support: int, unimodal: bool = False) -> tuple[Vertex, ...]:
+    """The corners of the least δ as a function of V, from 0 to beyond (if unimodal, up to) D(D+1)/3.
+
+    Theorem. Let q = e^ε. The frontier V ↦ δ is convex, as mixtures show, and joins the geometric
+    noises on [−b, b], b = 0, …, D, and after them the chains on [−D, D] with hump m = 1, 2, …: two
+    humps, or a flat top if unimodal. (If not, it leaves them before V = D², where holes pay.)
+
+    Proof, by `_highest`: max f = 1 on each of these lines. *From b to b + 1.* Both chains lie on the
+    line, so f(b) = f(b+1) = 1 and 2c(b+1) = 1 − q. c falls; f > 0 up to b + 1, as it could not come
+    back from f ≤ 0. So, backwards, f(z) = (f(z+1) − 2c(z+1))/q ≤ (1 + q − 1)/q = 1 and, forwards,
+    f(z+1) ≤ 1 − q + max(q·f(z), 0) ≤ 1. *From m to m + 1.* The two differ by a factor on [−m, m], so
+    the line meets δ = 0 at W(m), the mean of z² there, and c(z) = slope·(z² − W(m)). W grows with m, so
+    f(k) has the sign of k − m, the choices are those of both chains, and f(D) = 1 is the largest
+    value, unless a −1 is chosen: never if unimodal, else not while f(k) ≥ −q for all k < m.
+
+    Float64, without cancellation; `optimum` encloses the values between.
+
+    >>> [vertex.chain.hump for vertex in vertices(1, support=2)]
+    [0, 0, 0, 1, 2]
+    """
+    half_width = parameters.integer(support, "support", low=1, high=SUPPORT_MAX)
+    powers = _powers(math.exp(-float(parameters.epsilon(epsilon))), half_width)
+    corners = [Chain(0, 0, outer, unimodal) for outer in range(half_width + 1)]
+    found = [Vertex(chain, *_coordinates(chain, powers)) for chain in corners]
+    for hump in range(1, half_width + 1):
+        if not unimodal and _hole_pays(found[-1], powers[1]):
+            break
+        chain = Chain(0, hump, half_width, unimodal)
+        found.append(Vertex(chain, *_coordinates(chain, powers)))
+    return tuple(found)
+
+
+def _hole_pays(vertex: Vertex, ratio: float) -> bool:
+    """Whether f(k) < −q for some k < m on the line from hump m, the vertex, to hump m + 1."""
+    mass, second = [1.0], [0.0]  # of q^(|z|−k), and of z² times it, over [−k, k]
+    for z in range(1, vertex.chain.hump + 1):
+        mass.append(ratio * mass[-1] + 2)
+        second.append(ratio * second[-1] + 2 * z * z)
+    mean = second[-1] / mass[-1]
+    slope = vertex.delta / (vertex.variance - mean)
+    return any(slope * (mean * m - s) * ratio > 1 for m, s in zip(mass, second, strict=True))

@@ -1,0 +1,249 @@
+"""Lookup tables that keep the design's promises: a symmetric alternative to the ceilings of Section V.
+
+A table is symmetric if w(−z) = w(z) keys give the noise z, so its bias is zero. Here it also has every
+value of [−D, D], w(z) ≥ 1, and every ratio of neighbouring weights within e^ε in both directions, so
+that at ε it has δ^Q = w(D)/KEYSIZE exactly. This module proves for which KEYSIZE such tables exist, how
+small their δ^Q can be and from which KEYSIZE on it need not exceed the design's δ, and it finds the
+table nearest to the designed noise. All of it is decided in integers: with ρ = e^ε and
+f(x) = ⌊ρx⌋, "within e^ε" means w(z) ≤ f(w(z±1)), and ρx is irrational, so enclosures decide f.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
+
+from tablebuilder_dp import certified, chain, parameters
+from tablebuilder_dp.intervals import Enclosure, exp, interval, to_digits
+from tablebuilder_dp.parameters import Number
+from tablebuilder_dp.sampling import LookupTable
+
+ENDS_MAX = 10**5
+"""So many end weights are tried in search of a KEYSIZE."""
+
+
+def keeps_epsilon(table: LookupTable, epsilon: Number) -> bool:
+    """Whether every ratio of neighbouring weights is at most e^ε in both directions, and no value is lost.
+
+    The exact test of the two-sided promise: if it holds, δ at ε is the larger end weight over KEYSIZE.
+
+    >>> keeps_epsilon(LookupTable(10, (3, 7, 10)), "0.3"), keeps_epsilon(LookupTable(10, (3, 7, 10)), "0.2")
+    (True, False)
+    """
+    level = parameters.epsilon(epsilon)
+    if not isinstance(table, LookupTable):
+        raise parameters.wrong_type("table", "a LookupTable", table)
+    return table.full_support and all(max(w) <= chain.reach(min(w), level) for w in pairwise(table.weights))
+
+
+def _table(weights: Sequence[int]) -> LookupTable:
+    cuts = tuple(accumulate((*weights[:0:-1], *weights)))
+    return LookupTable(keysize=cuts[-1], cuts=cuts)
+
+
+def has_table(epsilon: Number, *, support: int, keysize: int) -> bool:
+    """Whether a symmetric table exists: KEYSIZE ≥ (2D+1)·t₀ or KEYSIZE a multiple of 2D+1, t₀ = ⌈1/(ρ−1)⌉.
+
+    *Only then.* f(x) − x = ⌊(ρ−1)x⌋ never falls with x and is 0 for x < t₀. So a weight x < t₀ has
+    neighbours y ≤ f(x) = x; they are below t₀ too, hence x ≤ f(y) = y, and all weights equal x. If no
+    weight is below t₀, their sum is at least (2D+1)·t₀.
+
+    *Then.* Equal weights serve a multiple. Otherwise choose w(z) for z = D, …, 1 as the smallest x, not
+    below w(z+1) (below t₀ if z = D), from which the steepest rise x, f(x), f(f(x)), … to the centre
+    still brings the total up to KEYSIZE; w(0) takes what is left. Say that 2z+1 weights x, with those
+    chosen before, need N(x) keys. At the start N(t₀) ≤ KEYSIZE, and so it stays: if x−1 was too small,
+    the steepest rise from it gains one or more at each step, in all z² or more, so that
+    KEYSIZE ≥ N(x−1) + z² + 1 = N(x) + z(z−2). This is at least N(x) unless z = 1; in that case
+    w(0) ≥ w(1) − 1 ≥ t₀ and w(1) ≤ f(w(1) − 1).
+
+    >>> [has_table("0.1", support=10, keysize=size) for size in (200, 189, 210, 256)]
+    [False, True, True, True]
+    """
+    level, size = parameters.epsilon(epsilon), parameters.keysize(keysize)
+    values = 2 * parameters.support(support) + 1
+    return size % values == 0 or size >= values * chain.least_growing(level)
+
+
+def _least_weight(epsilon: Fraction, taken: Sequence[int], z: int, keysize: int) -> int:
+    """The smallest w(z) of the proof of `has_table`, after w(D), …, w(z+1) are taken."""
+    low, high = taken[-1] if taken else 1, keysize
+    while low < high:
+        middle = (low + high) // 2
+        most = 2 * sum(taken) + chain.total(chain.steepest(middle, z, epsilon, most=keysize))
+        low, high = (low, middle) if most >= keysize else (middle + 1, high)
+    return low
+
+
+def _least_end(epsilon: Fraction, support: int, keysize: int) -> int:
+    """t(KEYSIZE), the least w(D) of a symmetric table, where there is one."""
+    if not has_table(epsilon, support=support, keysize=keysize):
+        values, least = 2 * support + 1, (2 * support + 1) * chain.least_growing(epsilon)
+        allowed = (
+            f"a multiple of {values} or at least {least} for a symmetric table of epsilon {float(epsilon)}"
+        )
+        raise parameters.wrong_value("keysize", allowed, keysize)
+    return _least_weight(epsilon, (), support, keysize)
+
+
+def least_delta_table(epsilon: Number, *, support: int, keysize: int) -> LookupTable:
+    """The table of the proof of `has_table`: no symmetric table that keeps ε has a smaller δ^Q.
+
+    The steepest rise from an end weight t to the centre has T(t) keys, no table with that end has more,
+    and T increases. So the end weight t(KEYSIZE), the least t with T(t) ≥ KEYSIZE, is the least of all.
+
+    >>> least_delta_table("0.5", support=2, keysize=64).weights
+    (9, 13, 20, 13, 9)
+    >>> least_delta_table("0.1", support=10, keysize=200)
+    Traceback (most recent call last):
+    ...
+    ValueError: keysize must be a multiple of 21 or at least 210 for a symmetric table ..., got 200
+    """
+    level, half_width = parameters.epsilon(epsilon), parameters.support(support)
+    size = parameters.keysize(keysize)
+    weights = [_least_end(level, half_width, size)]  # w(D), w(D−1), …
+    for z in range(half_width - 1, 0, -1):
+        weights.append(_least_weight(level, weights, z, size))
+    return _table([size - 2 * sum(weights), *reversed(weights)])
+
+
+def _read(epsilon: Number, support: int, gamma: Number) -> tuple[Fraction, int, Fraction]:
+    """ε, D and γ of a design that keeps ε within its support, which makes p(D) its δ."""
+    level, half_width = parameters.epsilon(epsilon), parameters.support(support)
+    rate = parameters.gamma(gamma)
+    if rate * (2 * half_width - 1) > level:
+        allowed = f"at most epsilon/(2D - 1) = {float(level / (2 * half_width - 1))}"
+        raise parameters.wrong_value("gamma", allowed, gamma)
+    return level, half_width, rate
+
+
+_mass = lru_cache(maxsize=4096)(certified.pmf)
+
+
+def _whole(scaled: Callable[[Fraction], Fraction], z: int, support: int, gamma: Fraction) -> int:
+    """⌊scaled(p(z))⌋, where scaled(p(z)) is monotone and irrational."""
+    digits = certified.DIGITS
+    while True:
+        found = _mass(z, support=support, gamma=gamma, digits=digits)
+        low, high = math.floor(scaled(found.lower)), math.floor(scaled(found.upper))
+        if low == high:
+            return low
+        digits *= 2
+
+
+class KeySizes(NamedTuple):
+    """The KEYSIZE at which ε and δ can be kept: the smallest, the first power of two, and all from one on."""
+
+    smallest: int
+    power_of_two: int
+    all_from: int
+
+
+def key_sizes(epsilon: Number, *, support: int, gamma: Number) -> KeySizes:
+    """The KEYSIZE for which some symmetric table keeps ε in both directions and has δ^Q ≤ δ = p(D).
+
+    *Which.* Those with T(⌊KEYSIZE·δ⌋) ≥ KEYSIZE, T as in `least_delta_table`: an end weight t must obey
+    t ≤ KEYSIZE·δ, and the largest such t has the largest T. So they fill the intervals [⌈t/δ⌉, T(t)],
+    t ≥ t₀ (for t < t₀ these are empty: T(t) = (2D+1)t, but δ < 1/(2D+1)); the first that is not empty
+    begins with the smallest. Between intervals there may be gaps: a larger KEYSIZE can be worse.
+
+    *All.* There is no gap after t if T(t) + 1 ≥ ⌈(t+1)/δ⌉. From f(x+y) ≥ f(x) + f(y) follows T(x+y) ≥
+    T(x) + T(y). So if there is none after each t in [a, 2a), then T(a+t) > (a+t+2)/δ − 2 > (a+t+1)/δ
+    as 1/δ > 3, and step by step there is none after any t ≥ a: finitely many t decide.
+
+    *Any.* T(t)/t tends to Σ ρ^(D−|z|), while 1/δ = Σ e^(γ(D−|z|)(D+|z|)). As γ(2D−1) ≤ ε (which is
+    demanded) no term of the latter is larger, and one is smaller, so that T(t) ≥ (t+1)/δ for large t. Only
+    for D = 1 and γ = ε all terms agree: T(t) = 2t + ⌊ρt⌋ < t/δ, and no KEYSIZE will do.
+
+    >>> key_sizes("0.5", support=25, gamma="0.0102")
+    KeySizes(smallest=20598, power_of_two=32768, all_from=20598)
+    """
+    level, half_width, rate = _read(epsilon, support, gamma)
+    if half_width == 1 and rate == level:
+        raise parameters.wrong_value("gamma", "below epsilon for support 1", gamma)
+
+    def first(end: int) -> int:
+        """⌈end/δ⌉."""
+        return _whole(lambda delta: end / delta, half_width, half_width, rate) + 1
+
+    end = after_gap = begin = chain.least_growing(level)
+    smallest = power = 0
+    while end < 2 * after_gap or not power:
+        start = first(end)
+        if start > parameters.KEYSIZE_MAX or end > begin + ENDS_MAX:
+            allowed = "such that a keysize of at most 2^64 is found that keeps epsilon and delta"
+            raise parameters.wrong_value("gamma", allowed, gamma)
+        reached = chain.total(chain.steepest(end, half_width, level, most=4 * parameters.KEYSIZE_MAX))
+        doubled = 1 << (start - 1).bit_length()  # the first power of two from the start on
+        smallest = smallest or (start if start <= reached else 0)
+        power = power or (doubled if doubled <= reached else 0)
+        end += 1
+        if reached + 1 < first(end):
+            after_gap = end
+    return KeySizes(smallest, power, first(after_gap))
+
+
+def keeps_delta(epsilon: Number, *, support: int, gamma: Number, keysize: int) -> bool:
+    """Whether some symmetric table of this KEYSIZE keeps ε and has δ^Q ≤ δ: T(⌊KEYSIZE·δ⌋) ≥ KEYSIZE.
+
+    >>> [keeps_delta("0.5", support=25, gamma="0.0102", keysize=size) for size in (2**14, 2**15)]
+    [False, True]
+    """
+    level, half_width, rate = _read(epsilon, support, gamma)
+    size = parameters.keysize(keysize)
+    end = _whole(lambda delta: delta * size, half_width, half_width, rate)
+    return end > 0 and chain.total(chain.steepest(end, half_width, level, most=size)) >= size
+
+
+def distance(table: LookupTable, *, gamma: Number, digits: int = certified.DIGITS) -> Enclosure:
+    """The total variation distance ½·Σ |w(z)/KEYSIZE − p(z)| of any table from the noise C·exp(−γz²).
+
+    >>> distance(LookupTable(10, (3, 7, 10)), gamma="0.5").digits(6)
+    '0.0518628'
+    """
+    rate = parameters.gamma(gamma)
+    if not isinstance(table, LookupTable):
+        raise parameters.wrong_type("table", "a LookupTable", table)
+    shares = [Fraction(weight, table.keysize) for weight in table.weights]
+
+    def compute() -> Any:
+        masses = [exp(-z * z * interval(rate)) for z in range(-table.support, table.support + 1)]
+        whole = sum(masses)
+        return sum(abs(interval(p) - mass / whole) for p, mass in zip(shares, masses, strict=True)) / 2
+
+    return to_digits(digits, compute)
+
+
+def lookup_table(epsilon: Number, *, support: int, gamma: Number, keysize: int) -> LookupTable:
+    """The symmetric table nearest to the noise C·exp(−γz²) among those that keep ε, and δ if any can.
+
+    The design must keep ε itself, γ(2D − 1) ≤ ε, so that δ = p(D). Let t be the least end weight of
+    `least_delta_table`. Allowed are the symmetric tables with all ratios within e^ε in both directions
+    and w(D) ≤ max(t, ⌊KEYSIZE·δ⌋): δ^Q ≤ δ wherever a symmetric table can have it, and else the least
+    that it can be. Among these the table has the least total variation distance from the noise; of
+    equally near ones it has the least Σ (w(z) − n(z))², n(z) being KEYSIZE·p(z) to the nearest integer,
+    and of those it has the largest w(0), then the smallest w(1), w(2), ….
+
+    `chain.nearest` proves it, with KEYSIZE·p(z) rounded down to 2^−64 keys: no other allowed table is nearer
+    by more than (D + 1)·2^−63 keys. A search that grows too large, as for some D above 100, is refused.
+
+    >>> table = lookup_table("0.5", support=2, gamma="0.15", keysize=64)
+    >>> table.weights, keeps_epsilon(table, "0.5")
+    ((9, 14, 18, 14, 9), True)
+    """
+    level, half_width, rate = _read(epsilon, support, gamma)
+    size = parameters.keysize(keysize)
+    end, least = _least_end(level, half_width, size), chain.least_growing(level)
+    if end < least:  # all weights are equal
+        return _table([end] * (half_width + 1))
+    exact = [_whole(lambda p: p * size * chain.SCALE, z, half_width, rate) for z in range(half_width + 1)]
+    end = max(end, exact[-1] // chain.SCALE)
+    highest = chain.steepest(end, half_width, level, most=size)
+    weights = chain.nearest(exact, keys=size, epsilon=level, least=least, highest=highest)
+    table = _table(weights)
+    if table.keysize != size or weights[-1] > end or not keeps_epsilon(table, level):
+        raise ArithmeticError(f"the search broke its own constraints: {weights}")
+    return table
