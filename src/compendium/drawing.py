@@ -67,7 +67,8 @@ class Drawing:
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    """Twelve digits: what processors with other instructions for exp and sums still agree on."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def styled(draw: Callable[..., Drawing]) -> Callable[..., Drawing]:
