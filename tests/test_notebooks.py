@@ -19,6 +19,10 @@ from tablebuilder_dp import certified, design, noise
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = notebooks.paths()
 FIGURES = ["figure-1a", "figure-1b", "figure-2a", "figure-2b", "figure-3", "figure-4", "figure-5"]
+FIGURES += ["11-delta-of-gamma", "11-gap", "12-better-tables", "13-trade-off", "13-shapes"]
+FIGURES += ["14-composition", "14-most-cells", "15-small-counts"]
+HALF_A_UNIT = 5e-12
+"""How far the twelve digits of a CSV file may be from the number, relatively."""
 each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
 
@@ -86,10 +90,10 @@ def test_prose_types_no_number_that_a_run_should_compute(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_of_the_paper_is_there_in_three_forms(name: str) -> None:
+def test_every_figure_is_there_in_three_forms(name: str) -> None:
     for suffix in ("svg", "png", "csv"):
         path = ROOT / "figures" / f"{name}.{suffix}"
-        assert path.stat().st_size > 500
+        assert path.stat().st_size > 200
         assert (
             manifest.digest(path)
             == json.loads((ROOT / "manifest.json").read_text())[f"figures/{name}.{suffix}"]
@@ -109,7 +113,7 @@ def test_figure_1_plots_the_certified_delta(name: str, support: int) -> None:
         gamma = certified.gamma(support=support, variance=variance, digits=40)
         for row in (0, 60, 149, 299):
             truth = certified.delta(data["epsilon"][row], support=support, gamma=gamma)
-            assert relative_error(float(data[f"delta_V{variance}"][row]), truth) < 1e-12
+            assert relative_error(float(data[f"delta_V{variance}"][row]), truth) <= HALF_A_UNIT
 
 
 @pytest.mark.parametrize("support", [11, 15])
@@ -118,14 +122,14 @@ def test_figure_2_plots_the_certified_limit_and_no_worse_a_minimum(support: int)
     for row in (0, 9, 24, 49):
         gamma = Fraction(delta["epsilon"][row]) / (2 * support - 1)
         truth = certified.pmf(support, support=support, gamma=gamma)
-        assert relative_error(float(delta[f"delta_D{support}"][row]), truth) < 1e-12
+        assert relative_error(float(delta[f"delta_D{support}"][row]), truth) <= HALF_A_UNIT
         variance = certified.variance(support=support, gamma=gamma)
-        assert relative_error(float(best[f"variance_D{support}"][row]), variance) < 1e-12
+        assert relative_error(float(best[f"variance_D{support}"][row]), variance) <= HALF_A_UNIT
         least = min(
             float(certified.delta(delta["epsilon"][row], support=support, gamma=gamma, digits=14))
             for gamma in design.PAPER_GRID[::50]
         )
-        assert float(delta[f"best_delta_D{support}"][row]) <= least * (1 + 1e-12)
+        assert float(delta[f"best_delta_D{support}"][row]) <= least * (1 + HALF_A_UNIT)
 
 
 def test_figure_3_plots_the_certified_pmf() -> None:
@@ -134,7 +138,7 @@ def test_figure_3_plots_the_certified_pmf() -> None:
     assert data["z"] == [str(z) for z in range(-25, 26)]
     for z in (-25, -12, 0, 11):
         truth = certified.pmf(z, support=25, gamma=gamma)
-        assert relative_error(float(data["p"][z + 25]), truth) < 1e-12
+        assert relative_error(float(data["p"][z + 25]), truth) <= HALF_A_UNIT
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32])
@@ -146,15 +150,15 @@ def test_figures_4_and_5_plot_the_certified_tables(bits: int) -> None:
         cuts = (0, *certified.cuts(support=10, gamma=gamma, keysize=2**bits))
         weights = [high - low for low, high in itertools.pairwise(cuts)]
         expected = max(weights[0], weights[-1]) / 2**bits
-        assert float(deltas[f"delta_{bits}"][row]) == pytest.approx(expected, rel=1e-14)
+        assert float(deltas[f"delta_{bits}"][row]) == pytest.approx(expected, rel=HALF_A_UNIT)
         if 0 in weights:
             assert epsilons[f"epsilon_two_sided_{bits}"][row] == "inf"
         else:
             ratios = [Fraction(b, a) for a, b in itertools.pairwise(weights)]
             one = certified.logarithm(max(ratios))
             two = certified.logarithm(max(*ratios, *(1 / ratio for ratio in ratios)))
-            assert relative_error(float(epsilons[f"epsilon_one_sided_{bits}"][row]), one) < 1e-14
-            assert relative_error(float(epsilons[f"epsilon_two_sided_{bits}"][row]), two) < 1e-14
+            assert relative_error(float(epsilons[f"epsilon_one_sided_{bits}"][row]), one) <= HALF_A_UNIT
+            assert relative_error(float(epsilons[f"epsilon_two_sided_{bits}"][row]), two) <= HALF_A_UNIT
 
 
 def test_committed_numbers_and_notebooks_are_those_of_the_manifest() -> None:
@@ -176,7 +180,7 @@ def test_notebooks_show_the_verdicts_of_the_ledger() -> None:
     known = verify.expected()
     by_text = {(claim.says, claim.printed): claim.id for claim in claims.load().values()}
     seen = set()
-    for path in PATHS[:-1]:
+    for path in (path for path in PATHS if path.stem != manifest.LEDGER):
         for output in (output for cell in cells(path, "code") for output in cell["outputs"]):
             lines = "".join(output.get("data", {}).get("text/markdown", "")).splitlines()
             for says, printed, verdict in re.findall(
@@ -199,6 +203,18 @@ OTHER: dict[str, dict[str, Any]] = {
     "08-after-sampling": {"epsilon": 1.0, "delta": 1e-3, "slack": 0.0, "key_bits": 12},
     "09-cell-key-size": {"support": 4, "epsilon_step": 0.5, "steps": 6, "key_bits": [6, 12]},
     "10-verdict": {"sections": ["II", "VI"]},
+    "11-best-gamma": {"supports": [4, 7], "epsilon_max": 3.0, "epsilon": 1.5, "delta": 1e-6},
+    "12-better-tables": {
+        "support": 4,
+        "epsilon_step": 0.5,
+        "steps": 6,
+        "key_bits": [6, 12],
+        "epsilon": 1.0,
+        "delta": 1e-3,
+    },
+    "13-other-noise": {"epsilon": 1.5, "delta": 1e-3, "slack": 0.5},
+    "14-many-queries": {"epsilon": 1.0, "delta": 1e-3, "slack": 0.5, "cells": [1, 5, 40]},
+    "15-small-counts": {"support": 3, "variance": 1.0, "epsilon": 0.5, "key_bits": 12},
 }
 
 
@@ -207,6 +223,11 @@ EXTREME: dict[str, dict[str, Any]] = {
     "04-design-guide": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0},
     "08-after-sampling": {"key_bits": 1},
     "09-cell-key-size": {"support": 1, "steps": 1, "slack": 0.0, "key_bits": [4]},
+    "11-best-gamma": {"supports": [1, 3], "epsilon_max": 2.0, "epsilon": 2.0, "delta": 0.3},
+    "12-better-tables": {"support": 1, "steps": 1, "slack": 0.0, "key_bits": [3]},
+    "13-other-noise": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0},
+    "14-many-queries": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0, "cells": [2]},
+    "15-small-counts": {"support": 1, "variance": 0.5, "epsilon": 2.0, "key_bits": 4},
 }
 
 

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compendium import claims, errata, experiment, figures, ledger, witnesses
+from compendium import answers, claims, errata, experiment, figures, ledger, witnesses
 from compendium.drawing import Drawing
 from compendium.results import Results
 from compendium.runs import paper_parameters
-from tablebuilder_dp import certified, design, sampling
+from tablebuilder_dp import certified, design, other_noise, sampling, symmetric
 from tablebuilder_dp.intervals import Enclosure
 
 GAMMA = Fraction(1, 8)
+GEOMETRIC = other_noise.geometric(support=4, rate=0.5)
 
 
 @pytest.fixture
@@ -30,6 +31,18 @@ def output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def small_study() -> experiment.Experiment:
     return experiment.run(support=3, epsilon_step="0.5", steps=5, slack="0.1", bits=(4, 8))
+
+
+def symmetric_tables(study: experiment.Experiment) -> dict[int, list[sampling.LookupTable | None]]:
+    return {
+        bits: [
+            symmetric.lookup_table(made.epsilon, support=3, gamma=made.gamma, keysize=2**bits)
+            if symmetric.has_table(made.epsilon, support=3, keysize=2**bits)
+            else None
+            for made in study.designs
+        ]
+        for bits in study.bits
+    }
 
 
 def table(keysize: int) -> sampling.LookupTable:
@@ -48,11 +61,26 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "key_counts": lambda: figures.key_counts("x", keys=np.arange(256, dtype=np.uint64), keysize=256, bins=8),
     "weight_errors": lambda: figures.weight_errors("x", table(256), gamma=GAMMA),
     "verdicts": lambda: figures.verdicts("x", [ledger.settle(claims.load()["ex1-p0"])]),
+    "delta_of_gamma": lambda: answers.delta_of_gamma("x", epsilon=0.5, support=5),
+    "gap_to_the_best": lambda: answers.gap_to_the_best("x", supports=[3, 5], epsilon_max=2),
+    "better_tables": lambda: answers.better_tables("x", small_study(), symmetric_tables(small_study())),
+    "trade_off": lambda: answers.trade_off("x", epsilon=0.5, support=4, points={"geometric": (1.9, 0.05)}),
+    "noise_shapes": lambda: answers.noise_shapes("x", epsilon=0.5, pmfs={"geometric": GEOMETRIC}),
+    "composition_curves": lambda: answers.composition_curves(
+        "x", support=4, gamma=GAMMA, cells=[1, 5], epsilon_max=10
+    ),
+    "most_cells": lambda: answers.most_cells("x", support=4, gamma=GAMMA, deltas=[0.1, 0.3], epsilon_max=3),
+    "small_counts": lambda: answers.small_counts("x", support=3, variance=1.0, epsilon=0.5),
 }
 
 
 def test_every_figure_is_drawn_here() -> None:
-    drawn = {name for name, value in vars(figures).items() if hasattr(value, "__wrapped__")}
+    drawn = {
+        name
+        for module in (figures, answers)
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", "") == module.__name__ and hasattr(value, "__wrapped__")
+    }
     assert drawn == set(DRAWINGS)
 
 

@@ -43,7 +43,8 @@ def document(entries: Sequence[Entry], corrections: Sequence[Entry]) -> str:
         if chosen:
             blocks += [f"## {title}\n\n{explanation}\n", *map(item, chosen)]
     blocks.append(
-        "## Corrected statements\n\nOurs, checked in the same way: formulas are proved, numbers enclosed.\n"
+        "## Corrected statements\n\nOurs, checked in the same way: formulas are proved, numbers enclosed. "
+        "Those named `past-…` answer\nquestions that the paper leaves open.\n"
     )
     blocks += map(_correction, corrections)
     return "\n".join(blocks)

@@ -153,9 +153,10 @@ def run_all(tasks: Mapping[str, dict[str, Any]]) -> list[Outcome]:
         ProcessPoolExecutor(workers, mp_context=context, initializer=_live_with_parent) as pool,
         tqdm(total=len(tasks), unit="notebook", disable=not terminal) as bar,
     ):
-        # The last notebook, the ledger, takes longest: it starts first.
+        # The ledger takes longest: it starts first.
         futures: list[Future[Outcome]] = [
-            pool.submit(execute, name, given) for name, given in reversed(list(tasks.items()))
+            pool.submit(execute, name, tasks[name])
+            for name in sorted(tasks, key=lambda name: (name != manifest.LEDGER, name))
         ]
         try:
             for future in as_completed(futures):
