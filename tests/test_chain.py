@@ -1,7 +1,7 @@
 """Rows of integer weights within a factor e^ε: the floors, the bound of equal weights, the nearest row."""
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise, product
 
 import mpmath
 import pytest
@@ -101,6 +101,35 @@ def test_windows_grow_until_the_proof_holds(
     best = least_distance(targets, keys=keys, epsilon=epsilon, least=3, highest=highest)
     assert float(2 * sum(away) - away[0]) == pytest.approx(best, abs=1e-5)
     assert chain.total(found) == keys
+
+
+@settings(max_examples=60)
+@given(rough(), st.integers(0, 3), st.integers(0, 5), st.integers(-9, 9))
+def test_rows_outside_the_windows_lose_at_least_the_bounds(
+    problem: tuple[list[Fraction], list[int], Fraction, int], window: int, drift: int, more: int
+) -> None:
+    """All rows of four weights around the centre, of every total that is met: no bound exceeds its loss."""
+    targets, _, epsilon, most = problem
+    scaled = [int(target * chain.SCALE) for target in targets[:4]]
+    rounded = [(2 * target + chain.SCALE) // (2 * chain.SCALE) for target in scaled]
+    keys = max(chain.total(rounded) + more, 22)
+    given_ = chain._Problem(scaled, rounded, keys, epsilon, 3, [most] * 4)
+    price = chain._price(given_)
+    centre = chain._cheapest(given_, price)
+    loss, missing = chain._losses(given_, price, centre), keys - chain.total(centre)
+    outside = chain._least_outside(centre, loss, window, missing)
+    drifting = chain._least_drifting(centre, loss, drift, missing)
+    steps = range(-7, 8)
+    for inner in product(steps, repeat=3):
+        weights = [centre[z] + step for z, step in enumerate(inner, 1)]
+        row = [keys - 2 * sum(weights), *weights]
+        if min(row) < 3 or max(row) > most:
+            continue
+        lost = sum(loss(z, weight) for z, weight in enumerate(row))
+        if max(map(abs, inner)) > window:
+            assert lost >= outside
+        if max(map(abs, [*accumulate(inner[::-1]), *inner])) > drift:
+            assert lost >= drifting
 
 
 def test_of_equally_near_rows_the_one_with_the_largest_centre_is_taken() -> None:

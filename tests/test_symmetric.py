@@ -249,7 +249,7 @@ def test_designs_for_which_no_keysize_is_found_are_refused(monkeypatch: pytest.M
     with pytest.raises(ValueError, match="^gamma must be such that a keysize of at most 2"):
         symmetric.key_sizes(1, support=100, gamma="0.005")  # δ is about e^−50
     monkeypatch.setattr(symmetric, "ENDS_MAX", 10)
-    with pytest.raises(ValueError, match="^gamma must be such that a keysize of at most 2"):
+    with pytest.raises(ValueError, match="^epsilon and gamma must be such that 10 end weights from 100 on"):
         symmetric.key_sizes("0.01", support=2, gamma="0.001")
 
 
@@ -264,3 +264,22 @@ def test_what_is_no_table_is_refused(table: Any) -> None:
 def test_a_table_that_lost_a_value_keeps_no_epsilon() -> None:
     assert not symmetric.keeps_epsilon(LookupTable(4, (1, 1, 4)), 500)
     assert symmetric.keeps_epsilon(LookupTable(3, (1, 2, 3)), "1e-200")
+
+
+@pytest.mark.parametrize(
+    ("support", "epsilon", "slack", "keysize"),
+    [(43, "0.22", 0, 4537), (57, "0.3", "0.1", 27144), (60, "0.133", 0, 7440), (150, "0.4", 0, 2**16)],
+)
+def test_wide_supports_with_few_keys_have_their_nearest_table_too(
+    support: int, epsilon: str, slack: Any, keysize: int
+) -> None:
+    made = design.proposition_3(epsilon, support=support, slack=slack)
+    table = symmetric.lookup_table(epsilon, support=support, gamma=made.gamma, keysize=keysize)
+    assert symmetric.keeps_epsilon(table, epsilon)
+    assert table.weights == table.weights[::-1]
+
+
+def test_the_table_of_the_least_delta_serves_wide_supports() -> None:
+    table = symmetric.least_delta_table("0.05", support=400, keysize=2**40)
+    assert symmetric.keeps_epsilon(table, "0.05")
+    assert table.keysize == 2**40

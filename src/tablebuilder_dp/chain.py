@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ SCALE = 1 << 64
 """Targets are given in so small parts of a key."""
 
 STATES_MAX = 10**7
-"""A search with more states, which would take minutes, is refused."""
+"""A search with more states, which would take many seconds, is refused."""
 
 _FIRST = 1 << 160  # above every sum of squares of weights: they only break ties of the distance
 _NEVER = 1 << 320
@@ -112,10 +112,12 @@ def nearest(
     A price earned for every key changes the cost of all rows of this total alike. At the price at which
     the separately cheapest weights m(z) just fail to exceed the total, a row costs Σ c_z(m(z)) plus its
     losses ℓ_z(w(z)) ≥ 0. Dynamic programming over z = D, …, 0 (the state is w(z) and the keys so far)
-    finds the row with the least loss L among those whose weights are within B of m(z) and whose partial
-    sums are within R of those of m. As ℓ_z is convex, a row with a weight outside loses at least
-    ℓ_z(m(z) ± (B+1)), and one with a partial sum outside at least the R + 1 smallest marginal losses in
-    its direction. B and R are doubled until both exceed L: then no other row is as near.
+    finds the row with the least loss L among those whose weights are within B of m(z), whose partial
+    sums are within R of those of m, and whose single weights are within R of m(z) too. Every other row
+    moves many keys away from m: 2(B + 1) or more at one z, or 2(R + 1) or more in one direction. As its
+    total is given, it must move nearly as many the other way, and since each ℓ_z is convex, n keys moved
+    in one direction lose at least the n smallest marginal losses. B and R are doubled until both bounds
+    exceed L: then no other row is as near.
 
     >>> ends = {"least": 2, "highest": [64, 64, 9]}
     >>> nearest([18 * SCALE, 15 * SCALE, 9 * SCALE], keys=64, epsilon=Fraction(1, 2), **ends)
@@ -125,26 +127,33 @@ def nearest(
     problem = _Problem(targets, rounded, keys, epsilon, least, highest)
     price = _price(problem)
     centre = _cheapest(problem, price)
-
-    def cost(z: int, weight: int) -> int:
-        return abs(weight * SCALE - targets[z]) * _FIRST + (weight - rounded[z]) ** 2 - price * weight
-
-    def loss(z: int, weight: int) -> int:
-        inside = least <= weight <= highest[z]
-        return (2 if z else 1) * (cost(z, weight) - cost(z, centre[z])) if inside else _NEVER
-
+    loss, missing = _losses(problem, price, centre), keys - total(centre)
     window, drift = 2, 4
     while len(targets) * (2 * window + 1) * (2 * drift + 1) <= STATES_MAX:
         found = _within(problem, centre, loss, window, drift)
         lost = sum(map(loss, range(len(found)), found)) if found else _NEVER
-        drifts = lost >= _least_drifting(centre, loss, window, drift)
-        if not drifts and lost < _least_outside(centre, loss, window):
+        drifts = lost >= _least_drifting(centre, loss, drift, missing)
+        if not drifts and lost < _least_outside(centre, loss, window, missing):
             return found
         if drifts:  # first, as it is the cheaper one
             drift *= 2
         if not found or not drifts:
             window *= 2
     raise ArithmeticError(f"no proof within {STATES_MAX} states that a table of {keys} keys is the nearest")
+
+
+def _losses(problem: _Problem, price: int, centre: Sequence[int]) -> Loss:
+    """ℓ_z(w): what the weight w costs at z beyond the centre's, for both sides of the table."""
+
+    def cost(z: int, weight: int) -> int:
+        distance = abs(weight * SCALE - problem.targets[z])
+        return distance * _FIRST + (weight - problem.rounded[z]) ** 2 - price * weight
+
+    def loss(z: int, weight: int) -> int:
+        inside = problem.least <= weight <= problem.highest[z]
+        return (2 if z else 1) * (cost(z, weight) - cost(z, centre[z])) if inside else _NEVER
+
+    return loss
 
 
 def _cheapest(problem: _Problem, price: int) -> list[int]:
@@ -224,19 +233,33 @@ def _within(problem: _Problem, centre: Sequence[int], loss: Loss, window: int, d
     return row
 
 
-def _least_outside(centre: Sequence[int], loss: Loss, window: int) -> int:
-    """What a row loses at least if one of its weights is outside the window."""
-    sides = ((z, centre[z] + side) for z in range(1, len(centre)) for side in (-window - 1, window + 1))
-    return min(loss(z, weight) for z, weight in sides)
-
-
-def _least_drifting(centre: Sequence[int], loss: Loss, window: int, drift: int) -> int:
-    """What a row within the window loses at least if one of its partial sums is not."""
+def _least_outside(centre: Sequence[int], loss: Loss, window: int, missing: int) -> int:
+    """What a row that has ``missing`` keys more than the centre loses if a weight is outside the window."""
     found = []
-    for sign in (-1, 1):
-        marginal: list[int] = []
-        for z in range(1, len(centre)):
-            losses = [loss(z, centre[z] + sign * step) for step in range(window + 1)]
-            marginal += [b - a for a, b in pairwise(losses) if b < _NEVER]
-        found.append(sum(sorted(marginal)[: drift + 1]) if len(marginal) > drift else _NEVER)
+    for side in (-1, 1):
+        back = _least_moving(centre, loss, -side, 2 * (window + 1) - side * missing)
+        found += [loss(z, centre[z] + side * (window + 1)) + back for z in range(1, len(centre))]
     return min(found)
+
+
+def _least_drifting(centre: Sequence[int], loss: Loss, drift: int, missing: int) -> int:
+    """What such a row loses at least if one of its partial sums strays by more than ``drift``."""
+    keys = 2 * (drift + 1)
+    return min(
+        _least_moving(centre, loss, side, keys) + _least_moving(centre, loss, -side, keys - side * missing)
+        for side in (-1, 1)
+    )
+
+
+def _least_moving(centre: Sequence[int], loss: Loss, sign: int, keys: int) -> int:
+    """What a row loses at least that moves so many keys up (or down) from the centre's weights.
+
+    A step at z ≠ 0 moves two keys, one on each side; halves of losses are avoided by counting twice.
+    """
+    marginal: list[int] = []
+    for z in range(len(centre)):
+        steps = range(max(keys if z == 0 else -(-keys // 2), 0) + 1)
+        losses = takewhile(lambda lost: lost < _NEVER, (loss(z, centre[z] + sign * step) for step in steps))
+        for less, more in pairwise(losses):
+            marginal += [2 * (more - less)] if z == 0 else [more - less] * 2
+    return sum(sorted(marginal)[: max(keys, 0)]) // 2 if len(marginal) >= keys else _NEVER

@@ -54,11 +54,11 @@ def has_table(epsilon: Number, *, support: int, keysize: int) -> bool:
 
     *Then.* Equal weights serve a multiple. Otherwise choose w(z) for z = D, …, 1 as the smallest x, not
     below w(z+1) (below t₀ if z = D), from which the steepest rise x, f(x), f(f(x)), … to the centre
-    still brings the total up to KEYSIZE; w(0) takes what is left. Say that 2z+1 weights x, with those
-    chosen before, need N(x) keys. At the start N(t₀) ≤ KEYSIZE, and so it stays: if x−1 was too small,
-    the steepest rise from it gains one or more at each step, in all z² or more, so that
-    KEYSIZE ≥ N(x−1) + z² + 1 = N(x) + z(z−2). This is at least N(x) unless z = 1; in that case
-    w(0) ≥ w(1) − 1 ≥ t₀ and w(1) ≤ f(w(1) − 1).
+    still brings the total up to KEYSIZE; w(0) takes what is left. None exceeds f of the one before, from
+    which that rise was enough. Say that 2z+1 weights x, with those chosen before, need N(x) keys. At the
+    start N(t₀) ≤ KEYSIZE, and so it stays: if x−1 was too small, the steepest rise from it gains one or
+    more at each step, in all z² or more, so that KEYSIZE ≥ N(x−1) + z² + 1 = N(x) + z(z−2). This is at
+    least N(x) unless z = 1; in that case w(0) ≥ w(1) − 1 ≥ t₀ and w(1) ≤ f(w(1) − 1).
 
     >>> [has_table("0.1", support=10, keysize=size) for size in (200, 189, 210, 256)]
     [False, True, True, True]
@@ -68,13 +68,12 @@ def has_table(epsilon: Number, *, support: int, keysize: int) -> bool:
     return size % values == 0 or size >= values * chain.least_growing(level)
 
 
-def _least_weight(epsilon: Fraction, taken: Sequence[int], z: int, keysize: int) -> int:
-    """The smallest w(z) of the proof of `has_table`, after w(D), …, w(z+1) are taken."""
-    low, high = taken[-1] if taken else 1, keysize
+def _least_weight(epsilon: Fraction, z: int, keys: int, *, low: int, high: int) -> int:
+    """The smallest w(z) of the proof of `has_table`, if ``keys`` are left for w(−z), …, w(z)."""
     while low < high:
         middle = (low + high) // 2
-        most = 2 * sum(taken) + chain.total(chain.steepest(middle, z, epsilon, most=keysize))
-        low, high = (low, middle) if most >= keysize else (middle + 1, high)
+        most = chain.total(chain.steepest(middle, z, epsilon, most=keys))
+        low, high = (low, middle) if most >= keys else (middle + 1, high)
     return low
 
 
@@ -86,7 +85,7 @@ def _least_end(epsilon: Fraction, support: int, keysize: int) -> int:
             f"a multiple of {values} or at least {least} for a symmetric table of epsilon {float(epsilon)}"
         )
         raise parameters.wrong_value("keysize", allowed, keysize)
-    return _least_weight(epsilon, (), support, keysize)
+    return _least_weight(epsilon, support, keysize, low=1, high=keysize)
 
 
 def least_delta_table(epsilon: Number, *, support: int, keysize: int) -> LookupTable:
@@ -105,9 +104,12 @@ def least_delta_table(epsilon: Number, *, support: int, keysize: int) -> LookupT
     level, half_width = parameters.epsilon(epsilon), parameters.support(support)
     size = parameters.keysize(keysize)
     weights = [_least_end(level, half_width, size)]  # w(D), w(D−1), …
+    left = size - 2 * weights[0]
     for z in range(half_width - 1, 0, -1):
-        weights.append(_least_weight(level, weights, z, size))
-    return _table([size - 2 * sum(weights), *reversed(weights)])
+        highest = chain.reach(weights[-1], level)
+        weights.append(_least_weight(level, z, left, low=weights[-1], high=highest))
+        left -= 2 * weights[-1]
+    return _table([left, *reversed(weights)])
 
 
 def _read(epsilon: Number, support: int, gamma: Number) -> tuple[Fraction, int, Fraction]:
@@ -173,9 +175,12 @@ def key_sizes(epsilon: Number, *, support: int, gamma: Number) -> KeySizes:
     smallest = power = 0
     while end < 2 * after_gap or not power:
         start = first(end)
-        if start > parameters.KEYSIZE_MAX or end > begin + ENDS_MAX:
-            allowed = "such that a keysize of at most 2^64 is found that keeps epsilon and delta"
+        if start > parameters.KEYSIZE_MAX:
+            allowed = "such that a keysize of at most 2^64 keeps epsilon and delta"
             raise parameters.wrong_value("gamma", allowed, gamma)
+        if end > begin + ENDS_MAX:
+            allowed = f"such that {ENDS_MAX} end weights from {begin} on decide"
+            raise parameters.wrong_value("epsilon and gamma", allowed, (epsilon, gamma))
         reached = chain.total(chain.steepest(end, half_width, level, most=4 * parameters.KEYSIZE_MAX))
         doubled = 1 << (start - 1).bit_length()  # the first power of two from the start on
         smallest = smallest or (start if start <= reached else 0)
@@ -228,7 +233,9 @@ def lookup_table(epsilon: Number, *, support: int, gamma: Number, keysize: int) 
     and of those it has the largest w(0), then the smallest w(1), w(2), ….
 
     `chain.nearest` proves it, with KEYSIZE·p(z) rounded down to 2^−64 keys: no other allowed table is nearer
-    by more than (D + 1)·2^−63 keys. A search that grows too large, as for some D above 100, is refused.
+    by more than (D + 1)·2^−63 keys. Where the noise's own masses are within a key or two of each other, the
+    nearest table may give a value more keys than one nearer to zero has. A search that grows too large, as
+    for some D in the hundreds, is refused.
 
     >>> table = lookup_table("0.5", support=2, gamma="0.15", keysize=64)
     >>> table.weights, keeps_epsilon(table, "0.5")
