@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import decimals, epsilons, gammas, supports
 
 from tablebuilder_dp import best_gamma, certified, design, noise, privacy
+from tablebuilder_dp.intervals import enclosure, exp, interval, iv
 
 levels = decimals(-3, 1, digits=3)
 few = settings(max_examples=25)
@@ -142,12 +143,76 @@ def test_neither_the_paper_nor_its_grid_beats_the_best(epsilon: Fraction, suppor
     assert design.best_delta_on_grid(epsilon, support=support, gammas=design.PAPER_GRID[::10]).delta >= found
 
 
-@pytest.mark.parametrize("support", [1, 2, 4, 5, 11, 15, 25, 47, 48, 49])
+@pytest.mark.parametrize("support", [1, 2, 3, 4, 5, 11, 15, 25, 47, 48, 49, 675])
 def test_the_best_kink_for_small_epsilon(support: int) -> None:
     m = best_gamma.limit_kink(support)
-    assert 3 * (m - 1) ** 2 < support * (support + 1) <= 3 * m**2
-    square = support == 48  # 48·49/3 = 28²: the kinks 28 and 29 agree to first order
-    assert best_gamma.best("1e-5", support=support).kink == m + square
+    assert 3 * (m - 1) ** 2 <= support * (support + 1) < 3 * m**2
+    assert best_gamma.best("1e-6", support=support).kink == m
+
+
+def expansion(support: int, m: int) -> tuple[Fraction, Fraction]:
+    """The factors of ε and ε² in ln δ at the kink m, exactly."""
+    rate = Fraction(1, 2 * m - 1)
+    total = (-rate * Fraction(support * (support + 1), 3), rate**2 * sum(z**4 for z in range(support + 1)))
+    beyond = range(m + 1, support + 1)  # N = w_m − (ε + ε²/2 + …)·Σ w_a
+    excess = -rate * m**2 - len(beyond)
+    second = rate**2 * m**4 / 2 - Fraction(len(beyond), 2) + rate * sum(a * a for a in beyond)
+    return (
+        excess - total[0],
+        second - excess**2 / 2 - total[1] / (2 * support + 1) + total[0] ** 2 / 2,
+    )
+
+
+def test_where_two_kinks_tie_to_first_order_the_second_order_takes_the_outer_one() -> None:
+    squares = {
+        support: m
+        for support in range(1, best_gamma.KINKS_MAX + 1)
+        if 3 * (m := math.isqrt(support * (support + 1) // 3)) ** 2 == support * (support + 1)
+    }
+    assert squares == {3: 2, 48: 28, 675: 390}
+    leads = []
+    for support, m in squares.items():
+        (one, two), (first, second) = expansion(support, m), expansion(support, m + 1)
+        assert one == first
+        leads.append(two - second)
+        assert best_gamma.limit_kink(support) == m + 1
+    assert leads == [Fraction(6, 25), Fraction(58492, 15675), Fraction(31636670, 608399)]
+
+
+@few
+@given(st.integers(1, 30), st.data())
+def test_the_expansion_is_that_of_delta(support: int, data: st.DataObject) -> None:
+    m, level = data.draw(st.integers(1, support)), Fraction(1, 10**12)
+    found = best_gamma.certified_kink(level, support=support, kink=m, digits=50)
+    one, two = expansion(support, m)
+    rest = certified.logarithm(found.lower * (2 * support + 1), digits=30).lower - one * level
+    assert float(rest / level**2) == pytest.approx(float(two), rel=1e-6, abs=1e-6)
+
+
+@few
+@given(epsilons, supports, st.data())
+def test_a_quick_look_never_excludes_what_is_not_above(
+    epsilon: Fraction, support: int, data: st.DataObject
+) -> None:
+    m = data.draw(st.integers(1, support))
+    delta = best_gamma.certified_kink(epsilon, support=support, kink=m)
+    assert not best_gamma._surely_above(delta.upper, epsilon, support, m)
+    assert best_gamma._surely_above(delta.lower / 10**9, epsilon, support, m)
+
+
+@settings(max_examples=60)
+@given(epsilons, st.integers(2, 40), st.data())
+def test_sums_beyond_a_kink_hold_the_truth_at_low_precision(
+    epsilon: Fraction, support: int, data: st.DataObject
+) -> None:
+    m = data.draw(st.integers(1, support - 1))
+    gamma = epsilon / (2 * m - 1)
+    iv.prec = 24
+    found = enclosure(best_gamma._beyond(gamma, support, m))
+    iv.prec = 400
+    truth = enclosure(sum(exp((m * m - a * a) * interval(gamma)) for a in range(m + 1, support + 1)))
+    assert found.lower <= truth.lower
+    assert truth.upper <= found.upper
 
 
 @few

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from strategies import decimals, epsilons, near_kinks, noises
 
 from tablebuilder_dp import certified, composition, design, lattice, noise, privacy
+from tablebuilder_dp.intervals import enclosure, iv
 
 small = st.tuples(st.integers(1, 3), decimals(-3, 1))
 """(support, gamma) with so few noise values that all answers of a few cells can be listed."""
@@ -140,6 +141,22 @@ def test_the_enclosure_of_one_cell_meets_the_definition(
     assert other.lower <= ours.upper
 
 
+@settings(max_examples=40)
+@given(
+    st.integers(1, 9), st.one_of(decimals(-2, 1), st.integers(50, 690)), decimals(-2, 1), st.integers(1, 40)
+)
+def test_an_enclosure_of_few_bits_still_contains_delta(
+    support: int, gamma: Fraction, epsilon: Fraction, cells: int
+) -> None:
+    truth = composition.certified_delta(epsilon, support=support, gamma=gamma, cells=cells)
+    for bits in (12, 24, 48):
+        iv.prec = bits
+        found = enclosure(composition._enclosed(epsilon, support, Fraction(gamma), cells))
+        assert found.lower <= truth.lower
+        assert truth.upper <= found.upper
+        assert found.upper - found.lower < Fraction(1000 * cells, 2**bits)
+
+
 def test_delta_of_ten_cells_of_example_1() -> None:
     # 9.91817733355716869e-4: an exact k-fold convolution on the lattice γ(1 − 2z), made with other software.
     found = composition.certified_delta(2, support=25, gamma=EXAMPLE.gamma, cells=10)
@@ -225,6 +242,46 @@ def test_epsilon_is_infinite_below_the_floor_and_zero_from_the_total_variation_d
         assert found[1] == pytest.approx(cells * 5 * gamma)
         assert found[2] == pytest.approx(0, abs=1e-14)
         assert found[3] == 0
+
+
+@pytest.mark.parametrize(("support", "gamma", "cells"), [(3, "0.2", 7), (5, "0.5", 100), (25, "0.0102", 10)])
+def test_delta_within_1e_14_of_the_floor_counts_as_the_floor(support: int, gamma: str, cells: int) -> None:
+    floor = composition.losses(support=support, gamma=gamma, cells=cells).infinite
+    shares = (1 - 1e-12, 1 - 5e-15, 1, 1 + 1e-12)
+    targets = [floor * share for share in shares]
+    below, *rest = composition.epsilon(targets, support=support, gamma=gamma, cells=cells).tolist()
+    assert below == math.inf
+    assert all(0 < found <= cells * Fraction(gamma) * (2 * support - 1) * (1 + 1e-15) for found in rest)
+    assert rest[0] == rest[1] >= rest[2]
+
+
+def test_epsilon_of_losses_in_the_hundreds() -> None:
+    # Two cells, loss ±ε each: δ = floor + (1 − floor)·(1 − e^(x − 2ε)) but for e^−ε, below float64.
+    for one, edge in ((500, "0.1"), (400, "1e-5"), (690, "0.1")):
+        inside = (1 - float(edge)) ** 2
+        if one <= 500:
+            found = composition.bounds(one, edge, cells=2, total="0.5").optimal
+            assert found == pytest.approx(2 * one + math.log(0.5 / inside), rel=1e-14)
+        found = composition.epsilon("0.5", support=1, gamma=one, cells=2)
+        assert found == pytest.approx(2 * one + math.log(0.5), rel=1e-14)
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 4), st.integers(20, 690), st.sampled_from([1, 2, 3, 5, 21]), st.data())
+def test_epsilon_of_a_steep_noise_is_found_beside_every_kink(
+    support: int, gamma: int, cells: int, data: st.DataObject
+) -> None:
+    found = composition.losses(support=support, gamma=gamma, cells=cells)
+    last = data.draw(st.integers(0, (len(found.loss) - 2) // 2))
+    kink = found.infinite + lattice.excess(found.probability, last=last, rest=0, step=2.0 * gamma)
+    for target in (kink, np.nextafter(kink, 0), np.nextafter(kink, 1), 1 - 2.0**-53):
+        if 1e-299 < target < 1:
+            level = composition.epsilon(float(target), support=support, gamma=gamma, cells=cells)
+            assert 0 <= level <= found.loss[0] or target < found.infinite
+            if level <= 500:
+                again = composition.delta(float(level), support=support, gamma=gamma, cells=cells)
+                assert again <= target * (1 + 1e-12)
+                assert level == 0 or again == pytest.approx(target, rel=1e-12)
 
 
 @settings(max_examples=25)
@@ -344,14 +401,14 @@ def test_integer_powers_are_the_exact_ones_rounded_down(masses: list[int], terms
         ),
         (
             lambda: composition.delta(500, support=40, gamma=1, cells=2),
-            "delta is below 1e-300, beyond float64",
+            "delta is below 1e-300; certified_delta reaches 1e-4000",
         ),
         (lambda: composition.epsilon(0, support=2, gamma=1, cells=2), r"delta must be a number in \(0, 1\)"),
         (lambda: composition.losses(support=0, gamma=1, cells=2), "support must be an integer from 1 to"),
         (lambda: composition.certified_delta(1, support=2, gamma=0, cells=2), "gamma must be a number in"),
         (
             lambda: composition.most_cells(1, "0.5", support=49999, gamma="1e-8"),
-            "delta must be one that 1 cells",
+            "delta must be so small that fewer than 1 cells keep it, the most for support 49999, got",
         ),
         (lambda: composition.bounds(1, "0.1", cells=2, total=1), r"total must be a number in \(0, 1\)"),
         (lambda: composition.bounds(0, "0.1", cells=2, total="0.5"), "epsilon must be a number in"),
@@ -360,6 +417,11 @@ def test_integer_powers_are_the_exact_ones_rounded_down(masses: list[int], terms
 def test_bad_input_is_refused_in_one_sentence(call: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()  # type: ignore[operator]
+
+
+def test_a_delta_too_small_for_enclosures_is_named() -> None:
+    with pytest.raises(ArithmeticError, match="or a value too small"):
+        composition.certified_delta(500, support=60, gamma=4, cells=1)
 
 
 def test_one_cell_of_any_support_is_served() -> None:

@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 from strategies import decimals, proportions
 
 from tablebuilder_dp import certified, frontier, noise, other_noise, privacy
+from tablebuilder_dp.intervals import enclosure, interval, iv
 
 levels = decimals(-2, 0)
 widths = st.integers(1, 9)
@@ -139,7 +140,7 @@ def test_below_the_geometric_variance_narrower_geometric_noises_are_best(
 ) -> None:
     corners = frontier.vertices(epsilon, support=support)[: support + 1]
     for outer, corner in enumerate(corners):
-        assert corner.chain == frontier.Chain(0, 0, outer)
+        assert corner.chain == other_noise.Chain(0, 0, outer)
         if outer:
             assert relative_error(corner.delta, other_noise.least_delta(epsilon, support=outer)) < 1e-12
             assert (
@@ -168,9 +169,9 @@ def test_unimodal_frontier_ends_with_the_uniform_noise() -> None:
 
 def test_holes_pay_near_the_largest_variance() -> None:
     inner = frontier.optimum("0.5", support=25, variance=600).parts
-    assert [part.chain for part in inner] == [frontier.Chain(23, 25, 25), frontier.Chain(24, 25, 25)]
+    assert [part.chain for part in inner] == [other_noise.Chain(23, 25, 25), other_noise.Chain(24, 25, 25)]
     assert max(vertex.variance for vertex in frontier.vertices("0.5", support=25)) < 600
-    single = frontier.Chain(3, 3, 3).pmf(1, support=3)
+    single = other_noise.Chain(3, 3, 3).pmf(1, support=3)
     assert other_noise.measures(single) == pytest.approx((9, np.log(2), 0))
 
 
@@ -178,7 +179,7 @@ def test_holes_pay_near_the_largest_variance() -> None:
 def test_two_humps_are_best_up_to_the_last_corner_and_not_beyond(epsilon: str, support: int) -> None:
     found = frontier.vertices(epsilon, support=support)
     ratio = np.exp(-float(epsilon))
-    more = frontier.Chain(0, found[-1].chain.hump + 1, support)
+    more = other_noise.Chain(0, found[-1].chain.hump + 1, support)
     beyond = frontier.Vertex(more, *frontier._coordinates(more, [ratio**k for k in range(support + 1)]))
     for left, right in itertools.pairwise((*found, beyond)):
         variance = Fraction((left.variance + right.variance) / 2)
@@ -193,7 +194,7 @@ def test_a_variance_next_to_a_corner_is_decided_by_more_digits(support: int) -> 
     corner = other_noise.geometric_variance("0.5", support=support, digits=70)
     for side, hump in ((corner.lower, 0), (corner.upper, 1)):
         found = frontier.optimum("0.5", support=support, variance=side)
-        assert found.parts[1].chain == frontier.Chain(0, hump, support)
+        assert found.parts[1].chain == other_noise.Chain(0, hump, support)
         assert min(part.share for part in found.parts) > 0
         assert float(found.delta) == float(other_noise.least_delta("0.5", support=support))
 
@@ -236,7 +237,7 @@ def test_bad_input_is_refused_in_one_sentence() -> None:
     with pytest.raises(ValueError, match="support must be an integer from 1 to 2000, got 0"):
         frontier.vertices(1, support=0)
     with pytest.raises(ValueError, match="support must be an integer from 4 to 1000000, got 3"):
-        frontier.Chain(0, 0, 4).pmf(1, support=3)
+        other_noise.Chain(0, 0, 4).pmf(1, support=3)
     with pytest.raises(TypeError, match="variance must be a number"):
         frontier.optimum(1, support=5, variance=None)  # type: ignore[arg-type]
 
@@ -250,12 +251,74 @@ def test_a_search_that_stops_too_early_is_refused(monkeypatch: pytest.MonkeyPatc
         return top, 0 * best, chain
 
     monkeypatch.setattr(frontier, "_highest", lazy)
-    with pytest.raises(ArithmeticError, match="no decision"):
+    sentence = "no proof of the least delta with 16384 bits for epsilon 0.5, support 25 and variance 600"
+    with pytest.raises(ArithmeticError, match=sentence):
         frontier.optimum("0.5", support=25, variance=600)
 
 
+lines = st.builds(Fraction, st.integers(-300, 300), st.integers(1, 97))
+
+
+def highest(base: Fraction, slope: Fraction, growth: Fraction, support: int, flat: bool) -> Fraction:
+    """The largest f of `_highest` in a world where e^ε is rational."""
+    values = [base]
+    for z in range(1, support + 1):
+        before = values[-1]
+        most = max(growth * before, before) if flat else max(growth * before, before / growth, Fraction(-1))
+        values.append(2 * (base + slope * z * z) + most)
+    return max(values)
+
+
+@settings(max_examples=100)
+@given(lines, lines, proportions, st.integers(1, 15), modes)
+def test_the_lower_bound_is_sound_at_low_precision(
+    base: Fraction, slope: Fraction, share: Fraction, support: int, flat: bool
+) -> None:
+    truth = highest(base, slope, 1 + 3 * share, support, flat)
+    iv.prec = 24
+    line = interval(base), interval(slope), interval(1 + 3 * share)
+    top, best, _ = frontier._highest(*line, support, flat)
+    assert enclosure(best).lower <= truth <= enclosure(top).upper
+
+
+@settings(max_examples=60)
+@given(proportions, st.integers(1, 14), st.data())
+def test_holes_do_not_pay_below_the_variance_of_uniform_noise(
+    share: Fraction, support: int, data: st.DataObject
+) -> None:
+    """The steps of the proof, in a world where e^ε is rational."""
+    growth = 1 / share
+    m, bound = data.draw(st.integers(0, support)), noise.variance_bound(support)
+    masses = {z: growth ** -abs(abs(z) - m) for z in range(-support, support + 1)}
+    variance = sum(z * z * mass for z, mass in masses.items()) / sum(masses.values())
+    if m * m >= bound:
+        assert variance >= bound
+        return
+    inner = sum(masses[z] for z in range(-m, m + 1))
+    mean = sum(z * z * masses[z] for z in range(-m, m + 1)) / inner
+    slope = masses[support] / sum(masses.values()) / (variance - mean)
+    for k in range(m):
+        reach = range(-k, k + 1)
+        assert slope * sum((z * z - mean) * growth ** (abs(z) - k) for z in reach) > -1
+
+
+@pytest.mark.parametrize(("epsilon", "support"), [(40, 2), (35, 4), (500, 1), (40, 7)])
+def test_corners_of_a_large_epsilon_do_not_cancel(epsilon: int, support: int) -> None:
+    found = frontier.vertices(epsilon, support=support)
+    assert [vertex.chain.hump for vertex in found] == [0] * (support + 1) + list(range(1, support + 1))
+    assert all(vertex.delta > 0 for vertex in found)
+    assert found[-1].variance == pytest.approx(support**2)
+
+
+def test_corners_that_float64_cannot_hold_are_refused() -> None:
+    for unimodal in (False, True):
+        with pytest.raises(ValueError, match="delta is below 1e-300 for epsilon 8.0 and support 100, beyond"):
+            frontier.vertices(8, support=100, unimodal=unimodal)
+    assert frontier.vertices(8, support=86)[86].delta > 1e-300
+
+
 def test_steps_of_a_chain() -> None:
-    assert frontier.Chain(1, 2, 4).steps == [1, 0, 1, 2]
-    assert frontier.Chain(0, 2, 4, flat=True).steps == [0, 0, 0, 1, 2]
-    for chain in itertools.starmap(frontier.Chain, [(0, 0, 3), (0, 2, 3), (2, 2, 3)]):
+    assert other_noise.Chain(1, 2, 4).steps == [1, 0, 1, 2]
+    assert other_noise.Chain(0, 2, 4, flat=True).steps == [0, 0, 0, 1, 2]
+    for chain in itertools.starmap(other_noise.Chain, [(0, 0, 3), (0, 2, 3), (2, 2, 3)]):
         assert chain.pmf(1, support=5).sum() == pytest.approx(1)

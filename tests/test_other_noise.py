@@ -8,9 +8,10 @@ import pytest
 from checks import relative_error
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies import decimals, epsilons, supports
+from strategies import decimals, epsilons, proportions, supports
 
-from tablebuilder_dp import certified, other_noise, privacy
+from compendium import answers
+from tablebuilder_dp import certified, noise, other_noise, privacy
 from tablebuilder_dp.intervals import Enclosure
 
 
@@ -94,6 +95,37 @@ def test_least_support_decides_a_target_one_part_in_1e40_from_a_least_delta() ->
     assert other_noise.least_support("1e-6", "1e-12") == 13_122_366
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [("1e-38", "1e-38"), ("1e-40", "1e-60"), ("1e-290", "1e-300")])
+def test_tiny_parameters_are_decided_by_more_bits(epsilon: str, delta: str) -> None:
+    level, target = Fraction(epsilon), Fraction(delta)
+    found = other_noise.least_support(epsilon, delta)
+    # for ε → 0 the support is about ln(ε/(2δ) + 1)/ε
+    assert float(found * level) == pytest.approx(math.log1p(float(level / (2 * target))), rel=1e-6)
+    variance = other_noise.least_variance(epsilon, delta)
+    uniform, geometric = Fraction(found * (found + 1), 3), 2 / level**2
+    assert 0 < variance.lower < min(uniform, geometric)
+    if found * level > 20:
+        assert float(variance.lower / geometric) == pytest.approx(1, rel=1e-4)
+
+
+@given(supports, proportions)
+def test_geometric_noise_is_found_by_its_variance(support: int, share: Fraction) -> None:
+    variance = share * noise.variance_bound(support)
+    rate = other_noise.geometric_rate(support=support, variance=variance)
+    masses = other_noise.geometric(support=support, rate=rate)
+    assert other_noise.measures(masses).variance == pytest.approx(float(variance), rel=1e-11)
+
+
+def test_rates_at_the_ends_of_the_range() -> None:
+    # cosh t − 1 = 1/V if nothing is cut off
+    assert other_noise.geometric_rate(support=25, variance="1e-300") == pytest.approx(math.log(2e300))
+    wide = other_noise.geometric_rate(support=10**6, variance=10**9)
+    assert wide == pytest.approx(math.sqrt(2e-9), rel=1e-9)
+    for support in (1, 28):  # rounding leaves nothing to solve; it even turns the sign for 28
+        nearly = noise.variance_bound(support) * (1 - Fraction(1, 10**30))
+        assert 0 < other_noise.geometric_rate(support=support, variance=nearly) < 1e-29
+
+
 @given(epsilons, supports)
 def test_variance_of_the_geometric_noise_in_closed_form(epsilon: Fraction, support: int) -> None:
     pmf = other_noise.geometric(support=support, rate=epsilon)
@@ -111,6 +143,13 @@ def test_no_pmf_has_less_than_the_least_variance_for_its_delta(
     support = len(masses) // 2
     second = sum(z * z * mass for z, mass in zip(range(-support, support + 1), masses, strict=True))
     assert other_noise.least_variance(epsilon, delta, digits=12).lower <= second
+
+
+def test_biased_noise_can_have_less_than_the_least_variance_of_unbiased_noise() -> None:
+    masses = [Fraction(0), Fraction(1, 2), Fraction(1, 2)]
+    assert larger_delta(masses, Fraction(1, 2)).lower == Fraction(1, 2)
+    assert other_noise.measures([0, 0.5, 0.5]).variance == 0.25
+    assert other_noise.least_variance("0.5", "0.5").digits(4) == "0.3775"
 
 
 @given(decimals(-2, 0), st.integers(1, 20))
@@ -148,7 +187,23 @@ def test_bad_input_is_refused_in_one_sentence() -> None:
         other_noise.least_delta(1, support=0)
     with pytest.raises(ValueError, match=r"rate must be a number in \(0, 500\], got 0"):
         other_noise.geometric(support=3, rate=0)
+    for wrong in (0, 501):
+        with pytest.raises(ValueError, match=rf"rate must be a number in \(0, 500\], got {wrong}"):
+            other_noise.geometric_delta(1, support=3, rate=wrong)
+    with pytest.raises(ValueError, match="delta is below 1e-300 for support 3 and rate 500.0, beyond"):
+        other_noise.geometric_delta(500, support=3, rate=500)
+    for bad in (0, 4, 5):
+        with pytest.raises(ValueError, match=r"variance must be a number in \(0, D\(D\+1\)/3 = 4\) for"):
+            other_noise.geometric_rate(support=3, variance=bad)
     with pytest.raises(ValueError, match=r"delta must be a number in \(0, 1\), got 1"):
         other_noise.least_support(1, 1)
     with pytest.raises(ValueError, match=r"epsilon must be a number in \(0, 500\], got -1"):
         other_noise.least_variance(-1, "0.1")
+
+
+def test_a_picture_refuses_more_noises_than_it_can_tell_apart() -> None:
+    pmfs = {str(i): [0.25, 0.5, 0.25] for i in range(7)}
+    with pytest.raises(ValueError, match="a figure must have at most 6 noises, got 7"):
+        answers.noise_shapes("x", epsilon=0.5, pmfs=pmfs)
+    with pytest.raises(ValueError, match="a figure must have at most 7 points, got 8"):
+        answers.trade_off("x", epsilon=0.5, support=2, points={str(i): (1.0, 0.1) for i in range(8)})

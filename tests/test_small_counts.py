@@ -16,7 +16,7 @@ from strategies import decimals, noises, proportions
 from tablebuilder_dp import asymmetric, certified, certified_pairs, certified_rows, noise, privacy, sampling
 from tablebuilder_dp import perturbation_table as perturbation
 from tablebuilder_dp import small_counts as small
-from tablebuilder_dp.intervals import Enclosure, iv
+from tablebuilder_dp.intervals import Enclosure, enclosure, interval, iv
 
 # D = 5, V = 3, js = 0, default settings: column p of pt_export_TauArgus as written by the R package
 # ptable 1.0.0. Rows 1 and 2 are not the optimum: ptable also wants p to rise up to 0 and fall after it.
@@ -32,7 +32,7 @@ PTABLE = {
 
 PLAIN = sampling.LookupTable(keysize=4, cuts=(1, 3, 4))
 
-supports = st.integers(2, 12)
+supports = st.integers(1, 12)
 epsilons = decimals(-2, 1)
 
 
@@ -86,6 +86,7 @@ def test_rows_have_mean_zero_and_the_variance_exactly_where_gamma_is_positive(ai
         assert not found.table[count, : support - count].any()
     assert found.table[0].tolist() == [0] * support + [1] + [0] * support
     assert measures.entropy[0] == 0
+    assert not np.signbit(measures.entropy).any()
 
 
 @settings(max_examples=25)
@@ -128,7 +129,7 @@ def test_no_other_noise_with_the_same_moments_has_more_entropy(aim: dict[str, An
 
 
 @settings(max_examples=25)
-@given(supports, st.data())
+@given(st.integers(2, 12), st.data())
 def test_the_variance_is_reached_exactly_below_that_of_the_exponential(
     support: int, data: st.DataObject
 ) -> None:
@@ -141,6 +142,35 @@ def test_the_variance_is_reached_exactly_below_that_of_the_exponential(
     assert below.gamma is not None
     assert 0 < below.gamma.lower < 10 * hair
     assert above.gamma == Enclosure(Fraction(0), Fraction(0))
+
+
+@pytest.mark.parametrize("digits", [3, 50, 200])
+@pytest.mark.parametrize("variance", [3, "1e-9", 10 - Fraction(1, 10**270), None])
+def test_rows_are_as_narrow_as_asked_and_the_last_is_symmetric(variance: Any, digits: int) -> None:
+    aim = {"gamma": "0.164"} if variance is None else {"variance": variance}
+    rows = [certified_rows.row(count, support=5, **aim, digits=digits) for count in range(6)]
+    for one in itertools.chain.from_iterable(row.pmf for row in rows):
+        assert (one.upper - one.lower) * 10**digits <= one.lower
+    assert rows[-1].tilt == Enclosure(Fraction(0), Fraction(0))
+    assert rows[-1].pmf == rows[-1].pmf[::-1]
+
+
+def test_a_root_is_proved_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    aim = asymmetric.target(support=4, variance="1.2345")
+    off = [(tilt * (1 + Fraction(1, 10**6)), gamma) for tilt, gamma in certified_rows._guesses(aim)]
+    monkeypatch.setattr(certified_rows, "_guesses", lambda _: off)
+    certified_rows.solve.cache_clear()
+    with pytest.raises(ArithmeticError, match="no proof at"):
+        certified_rows.solve(2, aim, 30)
+    with pytest.raises(ArithmeticError, match="no proof of the tilt"):
+        certified_rows.free_variance(2, support=4)
+
+
+@pytest.mark.parametrize("variance", [3, 100, "1e4000"])
+def test_a_variance_that_no_row_reaches_changes_nothing(variance: Any) -> None:
+    found, free = (asymmetric.rows(support=2, variance=one) for one in (variance, 2))
+    assert np.array_equal(found.table, free.table)
+    assert certified_rows.row(1, support=2, variance=variance).gamma == Enclosure(Fraction(0), Fraction(0))
 
 
 def test_a_variance_at_the_very_limit_is_refused() -> None:
@@ -255,6 +285,38 @@ def test_protection_starts_where_no_later_pair_exceeds_the_symmetric_delta(
         assert first <= support
 
 
+@pytest.mark.parametrize("epsilon", ["0.01", 2, 400])
+def test_with_support_1_only_symmetric_pairs_are_protected(epsilon: Any) -> None:
+    # Count 1 publishes 1 and 2, which an empty cell never does: 0.75 against a symmetric 0.25 at ε = 2.
+    assert certified_pairs.protected_from(epsilon, support=1, variance="0.5") == 1
+
+
+@pytest.mark.parametrize(("support", "variance"), [(4, 2), (5, 3)])
+def test_protection_is_that_of_float64_where_nothing_is_nearly_equal(support: int, variance: int) -> None:
+    # Between ε = 1.2 and 1.5, δ down of pair D − 1 lies within p(D) of the symmetric one.
+    table = small.noise_table(support=support, variance=variance)
+    for twentieths in range(1, 60):
+        epsilon = Fraction(twentieths, 20)
+        up, down = small.deltas(table, epsilon)
+        exceeding = np.flatnonzero(np.maximum(up, down) > up[-1] * (1 + 1e-12))
+        first = certified_pairs.protected_from(epsilon, support=support, variance=variance)
+        assert first == max(exceeding, default=-1) + 1
+
+
+def test_protection_is_decided_where_rows_differ_in_hundreds_of_digits() -> None:
+    assert certified_pairs.protected_from(1, support=15, variance="0.01") == 1
+    assert certified_pairs.protected_from(5, support=12, gamma=3) == 12
+
+
+def test_delta_at_an_exact_kink_far_above_the_lone_mass() -> None:
+    truth = certified.delta(480, support=2, gamma=160)
+    assert truth.digits(12) == "1.12598234742E-278"
+    for count, way in ((2, "rows"), (9, "rows"), (1, "clamped"), (2, "clamped")):
+        for found in certified_pairs.delta(480, count, support=2, gamma=160, way=way):
+            assert found.lower <= truth.upper
+            assert truth.lower <= found.upper
+
+
 def test_on_the_plateau_the_rows_protect_from_d_minus_1_on() -> None:
     # The lone mass of pair D − 1 is the symmetric p(D) itself: equal, and still decided.
     onset = privacy.plateau(support=25, gamma="0.0101").onset
@@ -295,6 +357,13 @@ def test_cut_points_are_the_ceilings(support: int, tenths: int, keysize: int, da
     count = data.draw(st.integers(1, support))
     assert list(table.rows[count].cuts) == exact_cuts(count, support, variance, keysize)
     assert table.rows[0].weights == (*[0] * support, keysize, *[0] * support)
+
+
+@pytest.mark.parametrize(("side", "cuts"), [(1, (2, 10, 25, 33, 34)), (-1, (1, 9, 26, 34, 34))])
+def test_cut_points_a_hair_from_integers_are_decided(side: int, cuts: tuple[int, ...]) -> None:
+    # V = 12/17 has e^−γ = 1/2 and whole cut points 1, 9, 25 and 33; a larger V moves mass to the ends.
+    variance = Fraction(12, 17) + side * Fraction(1, 10**90)
+    assert perturbation.build(support=2, variance=variance, keysize=34).rows[-1].cuts == cuts
 
 
 def test_with_a_given_gamma_row_d_is_the_papers_lookup_table() -> None:
@@ -408,6 +477,19 @@ def test_a_transition_matrix_moves_each_count_by_its_noise() -> None:
         (lambda: small.noise_table(support=5, variance=1, gamma=1), "gamma must be given if and only if"),
         (lambda: small.noise_table(support=5, variance=0), r"variance must be a number in \(0, inf\), got 0"),
         (lambda: small.noise_table(support=5, variance="1e-280"), "variance must be at least 1e-270"),
+        (
+            lambda: small.noise_table(support=5, variance=10 - Fraction(1, 10**271)),
+            r"and as far below D\(D\+1\)/3 unless it is that or more",
+        ),
+        (
+            lambda: certified_pairs.protected_from(1, support=25, variance="0.001"),
+            r"variance must be so large that p\(D\)/p\(0\) is above 1e-2000, got '0.001'",
+        ),
+        (lambda: certified_pairs.protected_from(1, support=99, gamma=1), "gamma must be so small that"),
+        (lambda: small.measures([[0.0, 1.0, 0.0]]), "table must be a noise table: a float64 array"),  # type: ignore[arg-type]
+        (lambda: small.measures(np.ones(3)), r"columns, got \(3,\)"),
+        (lambda: small.deltas(np.ones((3, 3)), 1), r"columns, got \(3, 3\)"),
+        (lambda: small.transition_matrix(np.ones((1, 1)), largest=2), r"columns, got \(1, 1\)"),
         (lambda: small.noise_table(support=2000, variance=1), "support must be an integer from 1 to 1000"),
         (lambda: small.noise_table(support=5, variance=1, way="other"), "way must be one of rows, clamped"),
         (lambda: certified_rows.row(-1, support=5, variance=1), "count must be an integer from 0"),
@@ -420,6 +502,10 @@ def test_a_transition_matrix_moves_each_count_by_its_noise() -> None:
         (lambda: sample_of([1, 2], [3]), r"keys must be of the shape \(2,\) of counts, got \(1,\)"),
         (lambda: sample_of(1.5, 0), "counts must be integers"),
         (lambda: perturbation.sample(None, 1, 1), "table must be a PerturbationTable"),  # type: ignore[arg-type]
+        (lambda: perturbation.outputs(PLAIN, 1), "table must be a PerturbationTable"),  # type: ignore[arg-type]
+        (lambda: perturbation.delta(PLAIN, 1, 1), "table must be a PerturbationTable"),  # type: ignore[arg-type]
+        (lambda: perturbation.alone(PLAIN, 1), "table must be a PerturbationTable"),  # type: ignore[arg-type]
+        (lambda: perturbation.growth(PLAIN, 1), "table must be a PerturbationTable"),  # type: ignore[arg-type]
         (
             lambda: perturbation.PerturbationTable("rows", ()),
             "rows must be lookup tables, one for each count",
@@ -469,3 +555,15 @@ def test_what_enclosures_cannot_decide_is_refused(monkeypatch: pytest.MonkeyPatc
         33,
         33,
     )
+
+
+@given(st.fractions(), st.integers(-2000, 2000), st.integers(2, 300))
+def test_an_interval_contains_its_number_whole_binary_or_neither(
+    number: Fraction, power: int, bits: int
+) -> None:
+    iv.prec = bits
+    for value in (number, number.numerator * Fraction(2) ** power, Fraction(number.numerator)):
+        found = enclosure(interval(value))
+        assert found.lower <= value <= found.upper
+        assert (found.upper - found.lower) * 2 ** (bits - 1) <= abs(value)
+        assert interval(Enclosure(value, value)) == interval(value)

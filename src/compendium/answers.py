@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator, NullLocator, ScalarFormatter
 
-from compendium.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, Drawing, canvas, styled
+from compendium.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, Drawing, canvas, label_end, styled
 from compendium.experiment import Experiment
 from compendium.figures import DELTA, EPSILON, epsilons, looks
 from tablebuilder_dp import best_gamma, composition, design, frontier, gap, noise, other_noise, privacy
@@ -53,7 +53,8 @@ def delta_of_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
     axes.legend(loc="upper center")
     caption = (
         f"δ({float(epsilon):g}) for noise on [−{support}, {support}] as a function of γ. The dots are the "
-        "kinks γ = ε/(2m − 1). Between two of them δ rises, then falls, so the least δ is at a kink."
+        "kinks γ = ε/(2m − 1). Between two of them δ rises, then falls (either part may be missing), so the "
+        "least δ is at a kink."
     )
     alt = (
         "A curve of δ against γ that falls, then rises, with downward kinks between arches. The paper's "
@@ -91,11 +92,11 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
             right.plot(closing, support, "o", color=colour, markersize=6)
         data |= {f"formula_D{support}": formula.tolist(), f"grid_D{support}": grid.tolist()}
         data[f"kink_D{support}"] = places
-        peak = int(formula.argmax())
+        peak = gap.widest(epsilon_max, support=support)
         where = f"from ε = {closing:.4f} on" if closing else "at every ε"
         words.append(
-            f"for D = {support} the formula's δ is up to {formula[peak]:.3f} times the least, at ε = "
-            f"{levels[peak]:.3g}, and the gap is zero {where}"
+            f"for D = {support} the formula's δ is up to {peak.ratio:.3f} times the least, at ε = "
+            f"{peak.epsilon:.3g}, and the gap is zero {where}"
         )
     highest = max(max(data[f"formula_D{support}"]) for support in supports)
     left.set(xlabel=EPSILON, ylabel=r"$\delta$ / least $\delta$", xlim=(0, epsilon_max))
@@ -130,8 +131,9 @@ def better_tables(
                     growth[place] = after_sampling(table).epsilon_two_sided / levels[place]
                     excess[place] = max(delta_after_sampling(table, target.epsilon)) / target.delta
             data[f"epsilon_ratio_{rule}_{bits}"], data[f"delta_ratio_{rule}_{bits}"] = growth, excess
-            style = {"color": colour, "markersize": 5, "label": rf"$2^{{{bits}}}$, {rule}"}
-            looked.append((growth, marker, style | ({} if rule == "symmetric" else {"mfc": "none"})))
+            style = {"color": colour, "markersize": 4, "label": rf"$2^{{{bits}}}$, {rule}"}
+            open_marks = {"mfc": "none", "markersize": 8}  # wide enough to be seen around a filled one
+            looked.append((growth, marker, style | (open_marks if rule == "ceiling" else {})))
             right.semilogy(levels, excess, marker, **looked[-1][2])
             kept = [sum(value <= 1 for value in values) for values in (growth, excess)]
             words.append(f"{rule} 2^{bits} {kept[0]} and {kept[1]}")
@@ -160,8 +162,11 @@ def better_tables(
 def trade_off(
     name: str, *, epsilon: float, support: int, points: Mapping[str, tuple[float, float]]
 ) -> Drawing:
-    """δ against variance: the least of any noise, two families, and some noises by (variance, δ)."""
+    """δ against variance: the least of unbiased noise, two families, and some noises by (variance, δ)."""
     figure, axes = canvas(6.4, 5.4)
+    markers = "sD*oP^v"
+    if len(points) > len(markers):
+        raise ValueError(f"a figure must have at most {len(markers)} points, got {len(points)}")
     bound = float(noise.variance_bound(support))
     variances = [float(f"{value:.6g}") for value in np.geomspace(bound / 300, 0.999 * bound, 200)]
     steepest = max(2 * float(epsilon), 1 + math.log(600 / bound))  # so that the curve reaches the left edge
@@ -181,7 +186,10 @@ def trade_off(
             [other_noise.geometric_delta(epsilon, support=support, rate=rate) for rate in rates],
         ),
     }
-    for label, unimodal in (("least of all that fall with |z|", True), ("least of all noise", False)):
+    for label, unimodal in (
+        ("least of all that fall with |z|", True),
+        ("least of all unbiased noise", False),
+    ):
         corners = frontier.vertices(epsilon, support=support, unimodal=unimodal)
         within = [c.variance for c in corners if variances[0] < c.variance < variances[-1]]
         places = sorted({*variances, *within})
@@ -190,15 +198,15 @@ def trade_off(
     colours = (ORANGE, GREEN, SKY, BLUE)
     for (label, (x, y)), colour, dash in zip(curves.items(), colours, ("--", "-.", ":", "-"), strict=True):
         axes.loglog(x, y, dash, color=colour, label=label)
-    for (label, point), marker in zip(points.items(), "sD*oP^v", strict=False):
+    for (label, point), marker in zip(points.items(), markers, strict=False):
         axes.plot(*point, marker, color="black", markersize=10 if marker == "*" else 7, label=label)
     axes.set(xlabel="variance $V$", ylabel=rf"$\delta$ at $\varepsilon = {float(epsilon):g}$")
     axes.set(xlim=(variances[0], 1.15 * bound), title=f"$D = {support}$")
     figure.legend(loc="outside lower center", ncols=2, fontsize=8)
     caption = (
-        f"What δ({float(epsilon):g}) noise on [−{support}, {support}] can have at each variance. Below the "
-        "solid line there is none. Its lowest point is the geometric noise of rate ε; from there on "
-        "more variance costs privacy."
+        f"What δ({float(epsilon):g}) unbiased noise on [−{support}, {support}] can have at each variance. "
+        "Below the solid line there is none. Its lowest point is the geometric noise of rate ε; from there "
+        "on more variance costs privacy."
     )
     nearest = "; ".join(f"{label} at V = {v:.3g} with δ = {d:.2g}" for label, (v, d) in points.items())
     alt = f"Four curves of δ against variance on logarithmic axes that fall and then rise. Points: {nearest}."
@@ -216,9 +224,10 @@ def noise_shapes(name: str, *, epsilon: float, pmfs: Mapping[str, Any]) -> Drawi
     levels = epsilons(0, 2 * epsilon, 101)
     rows: list[tuple[Any, ...]] = []
     first = {}
-    for (label, pmf), colour, dash in zip(
-        pmfs.items(), (ORANGE, BLUE, GREEN, PURPLE, GREY), ("--", "-", "-.", ":", "-"), strict=False
-    ):
+    colours, dashes = (ORANGE, BLUE, GREEN, SKY, PURPLE, GREY), ("--", "-", "-.", "--", ":", "-")
+    if len(pmfs) > len(colours):
+        raise ValueError(f"a figure must have at most {len(colours)} noises, got {len(pmfs)}")
+    for (label, pmf), colour, dash in zip(pmfs.items(), colours, dashes, strict=False):
         z = range(-(len(pmf) // 2), len(pmf) // 2 + 1)
         here, there = privacy.neighbours(pmf)
         deltas = [max(privacy.hockey_stick(here, there, level)) for level in levels]
@@ -258,14 +267,7 @@ def composition_curves(
         floor = composition.losses(support=support, gamma=gamma, cells=count).infinite
         axes.loglog(levels, deltas, dash, color=colour)
         axes.axhline(floor, color=colour, linewidth=0.7, linestyle=":")
-        axes.annotate(
-            f"$k = {count}$",
-            (levels[-1], deltas[-1]),
-            (4, 0),
-            textcoords="offset points",
-            color=colour,
-            va="center",
-        )
+        label_end(axes, (levels[-1], deltas[-1]), f"$k = {count}$", colour)
         data[f"delta_{count}"] = deltas
         words.append(f"{floor:.2g} for {count}")
         lowest = min(lowest, floor)
@@ -295,14 +297,7 @@ def most_cells(
         counts = [composition.most_cells(level, delta, support=support, gamma=gamma) for level in levels]
         axes.step(levels, counts, where="post", color=colour, linewidth=0.8)
         axes.plot(levels, counts, marker, color=colour, markersize=5, clip_on=False)
-        axes.annotate(
-            rf"$\delta = {delta:.3g}$",
-            (levels[-1], counts[-1]),
-            (6, 0),
-            textcoords="offset points",
-            color=colour,
-            va="center",
-        )
+        label_end(axes, (levels[-1], counts[-1]), rf"$\delta = {delta:.3g}$", colour)
         data[f"cells_{delta:.3g}"] = counts
         words.append(f"from {counts[0]} to {counts[-1]} for δ = {delta:.3g}")
     axes.set_yscale("symlog", linthresh=1, linscale=0.5)

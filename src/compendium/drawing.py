@@ -86,3 +86,8 @@ def canvas(width: float = 6.4, height: float = 4.0, columns: int = 1) -> tuple[F
     """An empty figure and its axes."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(1, columns)
+
+
+def label_end(axes: Any, place: tuple[float, float], text: str, colour: str) -> None:
+    """Name a curve at its right end, in its own colour."""
+    axes.annotate(text, place, (6, 0), textcoords="offset points", color=colour, va="center")

@@ -108,8 +108,11 @@ def rows(
     array([0.    , 0.    , 0.072 , 0.1367, 0.1974, 0.2167, 0.1809, 0.1149, 0.0555, 0.0204, 0.0057])
     """
     aim = target(support=support, variance=variance, gamma=gamma)
-    middle = _symmetric_gamma(aim)
-    bound = float(aim.variance) if aim.variance is not None else noise.variance(support=support, gamma=middle)
+    middle = symmetric_gamma(aim)
+    if aim.variance is None:
+        bound = noise.variance(support=support, gamma=middle)
+    else:
+        bound = float(min(aim.variance, noise.variance_bound(aim.support)))  # no row reaches more
     problem = _Problem(aim.support, bound)
     tilts, gammas = np.zeros(aim.support + 1), np.zeros(aim.support + 1)
     tilts[1:-1], gammas[1:-1] = _solve(problem, middle)
@@ -122,7 +125,12 @@ def rows(
     return Rows(tilts, gammas, table)
 
 
-def _symmetric_gamma(aim: Target) -> float:
+def symmetric_gamma(aim: Target) -> float:
+    """The γ of the symmetric noise, 0 for the uniform one.
+
+    >>> symmetric_gamma(target(support=11, variance=4))
+    0.12499...
+    """
     if aim.variance is None:
         return float(aim.gamma or 0)
     return 0.0 if aim.is_uniform else noise.gamma(support=aim.support, variance=aim.variance)
@@ -132,7 +140,7 @@ def symmetric(aim: Target) -> Array:
     """The noise of every count from D on: the paper's, or the uniform one where V never binds."""
     if aim.is_uniform:
         return np.full(2 * aim.support + 1, 1 / (2 * aim.support + 1))
-    return noise.pmf(support=aim.support, gamma=_symmetric_gamma(aim))
+    return noise.pmf(support=aim.support, gamma=symmetric_gamma(aim))
 
 
 class _Problem:

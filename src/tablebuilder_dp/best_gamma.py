@@ -4,10 +4,11 @@ For fixed D and ε the least δ over all γ > 0 is attained at a kink γ = ε/(2
 from 1 to D (`best`); the paper always takes m = D. With γ free the design guide finds smaller supports
 (`guide`). Where the paper's choice is the best one is the subject of `gap`.
 
-In all proofs w_a = e^(−γa²), S = w_(−D) + … + w_D, V = −S'/S is the variance, q = e^ε, and k is the
-least a ≥ 0 with γ(2a + 1) > ε, or D if that is smaller. Then E* = [−D, −k], and Proposition 2 reads
-δ = N/S with N = w_k − (q − 1)·(w_(k+1) + … + w_D), for ε/(2k + 1) ≤ γ ≤ ε/(2k − 1). N is positive: it
-is w_D and the sum of the w_a − q·w_(a+1) ≥ 0 over k ≤ a < D.
+In all proofs w_a = e^(−γa²), S = w_(−D) + … + w_D, V = −S'/S is the variance, q = e^ε, κ is the least
+a ≥ 0 with γ(2a + 1) > ε, and k the smaller of κ and D. Then E* = [−D, −k], and Proposition 2 reads
+δ = N/S with N = w_k − (q − 1)·(w_(k+1) + … + w_D). This holds for ε/(2k + 1) ≤ γ ≤ ε/(2k − 1), but for
+γ ≥ ε if k = 0 and for γ ≤ ε/(2D − 1) if k = D; where two pieces meet, both k give the same N. N is
+positive: it is w_D and the sum of the w_a − q·w_(a+1) ≥ 0 over k ≤ a < D.
 """
 
 from __future__ import annotations
@@ -97,17 +98,19 @@ def _representable(logarithms: Array) -> Array:
 
 
 def limit_kink(support: int) -> int:
-    """The m of the best kink for all sufficiently small ε, unless D(D+1)/3 is a square.
+    """The m of the best kink for all sufficiently small ε: the least m with m² > D(D+1)/3.
 
-    It is √(D(D+1)/3), the standard deviation of uniform noise, rounded up. For ε → 0 the kink m has
+    √(D(D+1)/3) is the standard deviation of uniform noise. For ε → 0 the kink m has
     ln δ = −ln(2D+1) + ε·((D(D+1)/3 − m²)/(2m−1) − (D−m)) + O(ε²), and going from m to m + 1 lowers the
-    factor of ε if and only if m² < D(D+1)/3. If the two are equal, so are the factors of m and m + 1.
+    factor of ε if m² < D(D+1)/3, and raises it if m² is larger. If the two are equal, m and m + 1
+    tie here. Among D ≤ 4000 that happens for 3, 48 and 675 only, with m = 2, 28 and 390; the
+    factor of ε² is smaller for m + 1 each time, by 6/25, 58492/15675 and 31636670/608399.
 
-    >>> limit_kink(11), limit_kink(25)
-    (7, 15)
+    >>> limit_kink(3), limit_kink(11), limit_kink(25)
+    (3, 7, 15)
     """
     half_width = _support(support)
-    return math.isqrt((half_width * (half_width + 1) - 1) // 3) + 1
+    return math.isqrt(half_width * (half_width + 1) // 3) + 1
 
 
 def best(epsilon: parameters.Number, *, support: int) -> Best:
@@ -122,9 +125,9 @@ def best(epsilon: parameters.Number, *, support: int) -> Best:
     γ ≤ ε/(2D − 1), g = V − D² < 0: δ falls. So γ = ε/(2m − 1) with m from 1 to D remain. (There k
     goes from m to m − 1 and the slope of δ jumps up by (2m − 1)·w_(m−1)/S: kinks point down.)
 
-    Which m wins is decided by enclosures. No two kinks tie at a rational ε: N_m·S_n = N_n·S_m would be
-    a relation between rational powers of q, hence (Lindemann–Weierstrass) an identity in q; but
-    δ_m·q^(m²/(2m−1)) tends to 1 as q grows, and m²/(2m − 1) rises with m.
+    Which m wins is decided by enclosures, or sooner by `_surely_above`. No two kinks tie at a rational
+    ε: N_m·S_n = N_n·S_m would be a relation between rational powers of q, hence (Lindemann–Weierstrass)
+    an identity in q; but δ_m·q^(m²/(2m−1)) tends to 1 as q grows, and m²/(2m − 1) rises with m.
 
     >>> found = best("0.5", support=11)
     >>> found.kink, found.gamma, found.delta
@@ -134,9 +137,17 @@ def best(epsilon: parameters.Number, *, support: int) -> Best:
     ranked = np.argsort(_log_deltas(level, half_width, range(1, half_width + 1))) + 1
     winner = int(ranked[0])
     for rival in map(int, ranked[1:]):
-        if _beats(rival, winner, level, half_width):
+        bar = _enclosed(level, half_width, winner, 10).upper
+        if not _surely_above(bar, level, half_width, rival) and _beats(rival, winner, level, half_width):
             winner = rival
     return Best(epsilon=level, support=half_width, kink=winner)
+
+
+def _surely_above(bound: Fraction, epsilon: Fraction, support: int, m: int) -> bool:
+    """Whether a quick look shows δ_m > bound: S ≤ 2D + 1, and N is at least w_D and w_m·(1 − e^−2γ)."""
+    gamma = interval(epsilon / (2 * m - 1))
+    edge, inner = exp(-(support**2) * gamma), exp(-m * m * gamma) * (1 - exp(-2 * gamma))
+    return bool(max(edge.a, inner.a) > interval(bound * (2 * support + 1)).b)
 
 
 def _beats(rival: int, winner: int, epsilon: Fraction, support: int) -> bool:
@@ -188,10 +199,11 @@ def _beyond(gamma: Fraction, support: int, m: int) -> Any:
 def guide(epsilon: parameters.Number, delta: parameters.Number) -> Best:
     """The smallest support on which some γ reaches δ at ε, with its best γ: both proved.
 
-    At a fixed γ, δ falls strictly as D grows: if k ≤ D then N loses (q − 1)·w_(D+1), else N goes from
+    At a fixed γ, δ falls strictly as D grows: if κ ≤ D then N loses (q − 1)·w_(D+1), else N goes from
     w_D to w_(D+1); and S grows. So the least δ over γ falls strictly too, and a bisection is right.
     Float64 proposes D; enclosures prove that some kink of D reaches δ and no kink of D − 1 does. They
-    always decide: N − δ·S is no identity in q, as its constant term is −δ (see `best`).
+    always decide: N − δ·S is no identity in q, as its constant term is −δ (see `best`). Supports
+    of some thousands take from 2 to 20 seconds.
 
     >>> found = guide("0.5", "1e-4")
     >>> found.support, found.kink, found.delta, found.variance
@@ -209,7 +221,8 @@ def guide(epsilon: parameters.Number, delta: parameters.Number) -> Best:
 
     def reaches(support: int) -> bool:
         order = map(int, np.argsort(ranked(support)) + 1)
-        return any(below(target, partial(_at_kink, level, support, m)) for m in order)
+        near = (m for m in order if not _surely_above(target, level, support, m))
+        return any(below(target, partial(_at_kink, level, support, m)) for m in near)
 
     found = bisect_left(range(most), True, lo=1, key=lambda support: bool(ranked(support).min() <= wanted))
     while not reaches(found):

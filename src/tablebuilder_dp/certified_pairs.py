@@ -6,19 +6,19 @@ count from which the rows protect as well as the symmetric noise.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from tablebuilder_dp import asymmetric, certified_rows, parameters
+from tablebuilder_dp import asymmetric, certified_rows, parameters, small_counts
 from tablebuilder_dp.asymmetric import Target
 from tablebuilder_dp.certified import DIGITS
 from tablebuilder_dp.intervals import MAX_DIGITS, Enclosure, enclosure, exp, interval, iv, positive_part
-from tablebuilder_dp.small_counts import way_out
 
 Number = parameters.Number
 
 _NOTHING = Enclosure(Fraction(0), Fraction(0))
-_FACTORS = (1, 2, 4)  # by which the digits of the rows rise until a question is decided
+_DEPTH_MAX = 2000  # decimal places of p(D)/p(0) up to which rows are told apart in seconds
 
 
 class PairDelta(NamedTuple):
@@ -45,15 +45,22 @@ def delta(
     ('0.512015130914', Fraction(0, 1))
     """
     aim = asymmetric.target(support=support, variance=variance, gamma=gamma)
-    level, chosen = parameters.epsilon(epsilon), way_out(way)
+    level, chosen = parameters.epsilon(epsilon), small_counts.way_out(way)
     pair = min(parameters.integer(count, "count", low=0, high=2**63 - 2), aim.support)
     wanted = parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
-    for factor in _FACTORS:
-        parts = _parts(pair, aim, level, chosen, factor * wanted + 10)
+    # An exact kink adds the error of a large mass, which must not show beside p(D).
+    spare = min(_depth(aim, aim.support), _DEPTH_MAX)
+    for precision in (wanted, 2 * wanted, 4 * wanted + spare):
+        parts = _parts(pair, aim, level, chosen, precision + 10)
         found = [enclosure(alone + rest) for alone, rest in parts]
         if all((one.upper - one.lower) * 10**wanted <= one.lower for one in found):
             return PairDelta(*found)
     raise ArithmeticError(f"no {wanted} digits of delta at count {pair}: epsilon is too near a kink")
+
+
+def _depth(aim: Target, z: int) -> int:
+    """How many decimal places p(z) of the symmetric noise lies below p(0)."""
+    return math.ceil(asymmetric.symmetric_gamma(aim) * z * z / math.log(10))
 
 
 def _parts(pair: int, aim: Target, epsilon: Fraction, way: str, digits: int) -> list[tuple[Any, Any]]:
@@ -72,13 +79,13 @@ def _parts(pair: int, aim: Target, epsilon: Fraction, way: str, digits: int) -> 
 
 def _published(count: int, aim: Target, way: str, digits: int) -> list[Enclosure]:
     """P(n → y) for y = 0, …, n + D, of a count in [0, D + 1]."""
-    row = certified_rows.solve(count if way == "rows" else aim.support, aim, digits).pmf
-    first = max(aim.support - count, 0)
-    clamped = row[: first + 1]
-    gathered = Enclosure(
-        *(sum((getattr(one, end) for one in clamped), Fraction(0)) for end in ("lower", "upper"))
-    )
-    return [_NOTHING] * (count - aim.support) + [gathered, *row[first + 1 :]]
+    row = min(count, aim.support) if way == "rows" else aim.support
+    masses = list(certified_rows.solve(row, aim, digits).pmf)
+    if way == "clamped":
+        first = max(aim.support - count, 0)
+        ends = ([getattr(one, end) for one in masses[: first + 1]] for end in ("lower", "upper"))
+        masses[first] = Enclosure(*(sum(side, Fraction(0)) for side in ends))
+    return small_counts.published(masses, count, _NOTHING)
 
 
 def protected_from(
@@ -87,15 +94,21 @@ def protected_from(
     """The smallest count from which on the rows protect every pair as well as the symmetric noise does.
 
     That is, δ(ε) of the pairs n, n + 1, … in both directions is at most the symmetric δ(ε), decided by
-    enclosures; it is D or less, as pairs from D on are symmetric. At pair D − 1 the value that is
+    enclosures; it is D or less, as pairs from D on are symmetric. At pair D − 1 > 0 the value that is
     published by the larger count alone has the symmetric p(D) itself, so only the rest is compared.
-    For the clamped way it is 0, by the theorem of `small_counts.deltas`.
+    For the clamped way it is 0, by the theorem of `small_counts.deltas`. The comparison is exact: a
+    pair may exceed the symmetric δ in its hundredth digit only.
 
     >>> protected_from(1, support=5, variance=3), protected_from(2, support=5, variance=3)
     (5, 4)
     """
     aim = asymmetric.target(support=support, variance=variance, gamma=gamma)
     level = parameters.epsilon(epsilon)
+    if _depth(aim, aim.support) > _DEPTH_MAX:
+        enough = f"that p(D)/p(0) is above 1e-{_DEPTH_MAX}"
+        if aim.gamma is None:
+            raise parameters.wrong_value("variance", f"so large {enough}", variance)
+        raise parameters.wrong_value("gamma", f"so small {enough}", gamma)
     first = aim.support
     while first > 0 and _as_symmetric(first - 1, aim, level):
         first -= 1
@@ -103,13 +116,11 @@ def protected_from(
 
 
 def _as_symmetric(pair: int, aim: Target, epsilon: Fraction) -> bool:
-    edge = certified_rows.solve(aim.support, aim, DIGITS).pmf[-1].lower
-    small = edge.denominator.bit_length() - edge.numerator.bit_length()
-    digits = DIGITS + 2 * small // 3  # rows near D differ by about p(D)², which is 10^−(0.6·small)
-    for factor in _FACTORS:
+    digits = DIGITS + _depth(aim, pair + 1)  # row n lacks −n − 1 and so differs by about p(n + 1) from row D
+    for factor in (1, 2, 4):
         (alone, rest), _ = _parts(aim.support, aim, epsilon, "rows", factor * digits)
         (up, more), (down, less) = _parts(pair, aim, epsilon, "rows", factor * digits)
-        above = up - alone if pair + 1 < aim.support else iv.mpf(0)
+        above = iv.mpf(0) if 0 < pair == aim.support - 1 else up - alone
         gaps = [enclosure(gap) for gap in (above + more - rest, down + less - alone - rest)]
         if all(gap.upper <= 0 for gap in gaps):
             return True

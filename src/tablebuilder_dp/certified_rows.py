@@ -72,16 +72,18 @@ def solve(count: int, aim: Target, digits: int) -> Row:
     support = aim.support
     if count == 0:
         return Row(_ZERO, None, (*[_ZERO] * support, _ONE, *[_ZERO] * support))
-    if count >= support:
-        return _symmetric_row(aim, digits)
+    if count == support and (aim.gamma is not None or aim.is_uniform or support == 1):
+        return _known_row(aim, digits)
     guess = _guesses(aim)[count - 1]
-    # e^−γ must stay well above 2^−bits.
-    bits = 4 * digits + 3 * math.ceil(guess[1]) + 4 * support.bit_length() + 128
+    # e^−γ must stay well above 2^−bits, and so must γ itself in row D.
+    small = guess[1].denominator.bit_length() - guess[1].numerator.bit_length()
+    bits = 4 * digits + 3 * math.ceil(guess[1]) + max(small, 0) + 4 * support.bit_length() + 128
     for factor in (1, 2, 4):
         iv.prec = factor * bits
         box = _bound_box(count, aim, guess, factor * digits) or _free_box(count, aim, guess, factor * digits)
         if box is not None:
-            return Row(*box, _pmf(count, support, *box))
+            tilt = _ZERO if count == support else box[0]  # zero lies in the box, and by symmetry is the root
+            return Row(tilt, box[1], _pmf(count, support, tilt, box[1]))
     raise ArithmeticError(
         f"no proof at {iv.prec} bits whether variance is reached by the row of count {count}: "
         "it is too near that of the zero-mean exponential"
@@ -96,8 +98,8 @@ def _guesses(aim: Target) -> list[Guess]:
     return [(Fraction(tilt), Fraction(rate)) for tilt, rate in pairs]
 
 
-def _symmetric_row(aim: Target, digits: int) -> Row:
-    """Row D; two of its cases are rational, and their cut points may then be whole numbers."""
+def _known_row(aim: Target, digits: int) -> Row:
+    """Row D where nothing has to be solved: γ is given, or p is rational and cut points may be whole."""
     support = aim.support
     iv.prec = 4 * (digits + _SPARE) + 128
     if aim.is_uniform:
@@ -105,13 +107,11 @@ def _symmetric_row(aim: Target, digits: int) -> Row:
         return Row(_ZERO, _ZERO, (share,) * (2 * support + 1))
     if aim.gamma is not None:
         rate = Enclosure(aim.gamma, aim.gamma)
-    else:
-        rate = certified.gamma(support=support, variance=Fraction(aim.variance or 0), digits=digits + _SPARE)
-    if support == 1 and aim.variance is not None:
-        ends, middle = (Enclosure(mass, mass) for mass in (aim.variance / 2, 1 - aim.variance))
-        return Row(_ZERO, rate, (ends, middle, ends))
-    iv.prec = 4 * (digits + _SPARE) + 128
-    return Row(_ZERO, rate, _pmf(support, support, _ZERO, rate))
+        return Row(_ZERO, rate, _pmf(support, support, _ZERO, rate))
+    variance = Fraction(aim.variance or 0)
+    ends, middle = (Enclosure(mass, mass) for mass in (variance / 2, 1 - variance))
+    rate = certified.gamma(support=1, variance=variance, digits=min(digits + _SPARE, MAX_DIGITS))
+    return Row(_ZERO, rate, (ends, middle, ends))
 
 
 def _pmf(count: int, support: int, tilt: Enclosure, gamma: Enclosure) -> tuple[Enclosure, ...]:

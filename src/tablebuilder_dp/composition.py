@@ -48,10 +48,11 @@ class Bounds(NamedTuple):
 def losses(*, support: int, gamma: parameters.Number, cells: int) -> Losses:
     """The distribution of the privacy loss L = ln P(answers)/Q(answers) under P, for k cells.
 
-    P has the counts n_i and Q the counts n_i + 1, so the answer n_i + z_i has the ratio p(z_i)/p(z_i − 1):
-    e^(γ(1 − 2z)) inside, infinite at −D. Thus L = γ(k − 2T) with T = Σ z_i unless some z_i is −D, which
-    has probability 1 − (1 − p(−D))^k. On [−D+1, D]^k the sum T has the k-fold convolution A_k of p. For
-    prior odds of one, e^L are the posterior odds. Losses fall from kγ(2D − 1) in steps of 2γ.
+    P has the counts n_i (the person is absent) and Q the counts n_i + 1 (present), so the answer n_i + z_i
+    has the ratio p(z_i)/p(z_i − 1): e^(γ(1 − 2z)) inside, infinite at −D. Thus L = γ(k − 2T), T = Σ z_i,
+    unless some z_i is −D, which has probability 1 − (1 − p(−D))^k. On [−D+1, D]^k T has the k-fold
+    convolution A_k of p. From prior odds of one, e^L are the posterior odds of "absent" when that is true;
+    those of a true "present" have the same law. Losses fall from kγ(2D − 1) in steps of 2γ.
 
     >>> losses(support=1, gamma="0.5", cells=2).probability.round(6)
     array([0.20418 , 0.247683, 0.075114])
@@ -66,17 +67,18 @@ def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number, cells: in
     """δ_k(ε) = 1 − (1 − p(−D))^k + Σ_t A_k(t)·max(0, 1 − e^(ε − γ(k − 2t))), for ε in [0, 500].
 
     *It is exact.* The largest P(E) − e^ε·Q(E) is the mean of max(0, 1 − e^(ε − L)) under P (`losses`).
+    At ε = 0 it is the total variation distance. One ε gives a float, a sequence an array.
 
     *Up or down is the same.* The reflection z → 1 − z exchanges p(z) and p(z − 1), as p is even. Applied
     to some of the cells it turns counts that rise into counts that fall, and nothing else.
 
-    *Cells may be chosen on the way.* With λ = e^ε let h_j(λ) be the largest δ of j cells, each chosen
-    after the answers before it. Given the first answer y, the rest is a choice of j − 1 cells, so
-    h_j(λ) ≤ Σ_y p(y)·h_{j−1}(λ·q(y)/p(y)), and with h_{j−1} = δ_{j−1} the right side is δ_j. A cell
-    without the person has q = p and leaves h as it is: of disjoint cells, one counts.
+    *It grows with k*, as forgetting an answer cannot raise the largest P(E) − e^ε·Q(E).
 
-    *It grows with k*, as forgetting an answer cannot raise the largest P(E) − e^ε·Q(E). At ε = 0 it is
-    the total variation distance. One ε gives a float, a sequence an array.
+    *Cells may be chosen on the way.* All this holds with any λ ≥ 0 for e^ε, also below 1; call it δ_j(λ).
+    Let h_j(λ) be the largest P(E) − λ·Q(E) of j cells, each chosen after the answers before it. Given the
+    first answer y, j − 1 cells are left, so h_j(λ) ≤ Σ_y p(y)·h_{j−1}(λ·q(y)/p(y)), and with δ_{j−1} for
+    h_{j−1} the right side is δ_j(λ). A cell without the person has q = p and leaves h as it is: of
+    disjoint cells, one counts.
 
     >>> delta(2, support=25, gamma="0.0102", cells=10)
     0.00097156344333...
@@ -85,16 +87,15 @@ def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number, cells: in
     _, given, single = parameters.many(epsilon, "epsilon", _level, high=parameters.EPSILON_MAX)
     result = np.array([_delta(_level(one), half_width, rate, count) for one in given])
     if result.min() < privacy.DELTA_MIN:
-        raise ValueError(f"delta is below {privacy.DELTA_MIN}, beyond float64; certified_delta encloses it")
+        raise ValueError(f"delta is below {privacy.DELTA_MIN}; certified_delta reaches 1e-4000")
     return float(result[0]) if single else result
 
 
 def epsilon(delta: Numbers, *, support: int, gamma: parameters.Number, cells: int) -> Any:
     """The smallest ε ≥ 0 at which k cells together are (ε, δ)-differentially private, in float64.
 
-    Infinite where δ is below 1 − (1 − p(−D))^k (to within 1e-14 of it), zero from δ_k(0) on. Between two
-    losses of the lattice δ_k is linear in e^ε, which solves in closed form. Not certified:
-    `certified_delta` at the ε found, rounded up, is the proof.
+    Infinite where δ is below 1 − (1 − p(−D))^k (to within 1e-14 of it), zero from δ_k(0) on. Not
+    certified: `certified_delta` at the ε found, rounded up, is the proof.
 
     >>> epsilon("1e-3", support=25, gamma="0.0102", cells=10)
     1.6485...
@@ -113,9 +114,9 @@ def certified_delta(
 ) -> Enclosure:
     """An interval that contains δ_k(ε), of relative width 10^−digits.
 
-    Integers at most 2^bits·p(z) are convolved, every product rounded down, so no mass is too large. What
-    all of them lack together is known, as the true masses sum to (1 − p(−D))^k; and since no mass counts
-    for more than 1 in δ, δ lacks no more than that.
+    Integers at most 2^bits·p(z) are convolved, every product rounded down, so no mass is too large. With
+    the true mass 1 − (1 − p(−D))^k at infinity, δ comes out too small. With all that the finite masses
+    leave at infinity it is too large, as no mass counts for more than there.
 
     >>> certified_delta(2, support=25, gamma="0.0102", cells=10).digits(15)
     '0.000971563443333922'
@@ -141,8 +142,7 @@ def most_cells(
     half_width, rate, level = parameters.support(support), parameters.gamma(gamma), _level(epsilon)
     target, limit = parameters.delta(delta), _most(half_width)
 
-    def exceeds(cells: int) -> bool:
-        """δ_k > δ, as far as float64 can tell."""
+    def exceeds(cells: int) -> bool:  # as far as float64 can tell
         return _floor(half_width, rate, cells) > target or _delta(level, half_width, rate, cells) > target
 
     def fits(cells: int) -> bool:
@@ -151,7 +151,7 @@ def most_cells(
     high = 1
     while not exceeds(high):
         if high == limit:
-            allowed = f"one that {limit} cells exceed, the most for support {half_width}"
+            allowed = f"so small that fewer than {limit} cells keep it, the most for support {half_width}"
             raise parameters.wrong_value("delta", allowed, delta)
         high = min(2 * high, limit)
     found = bisect_left(range(high), True, lo=high // 2 + 1, key=exceeds) - 1
@@ -170,7 +170,8 @@ def bounds(
     *Basic composition*: kε at 1 − (1 − δ)^k. *Advanced* (Dwork, Rothblum and Vadhan 2010):
     ε·sqrt(2k·ln(1/δ')) + kε(e^ε − 1) at kδ + δ'. *Optimal* (Kairouz, Oh and Viswanath 2015): the exact
     composition of the worst (ε, δ)-private mechanism, whose loss is infinite with probability δ, else ±ε
-    with odds e^ε to 1; nothing smaller follows from (ε, δ). Infinite where kδ alone uses up ``total``.
+    with odds e^ε to 1; nothing smaller follows from (ε, δ). Infinite where kδ (advanced) or
+    1 − (1 − δ)^k (the others) uses up ``total``.
 
     >>> bounds("0.5", "1e-4", cells=100, total="0.02")
     Bounds(basic=50.0, advanced=47.61..., optimal=22.54...)
@@ -243,9 +244,6 @@ def _enclosed(epsilon: Fraction, support: int, gamma: Fraction, cells: int) -> A
         return 1 - inside
     low = [math.floor(enclosure(weight / total).lower * unit) for weight in weights]
     lower = lattice.power_from_below([*low[-2::-1], *low[1:]], cells, bits=int(iv.prec))
-    missing = inside - iv.mpf(sum(lower)) / unit
-    ratio, discounted = exp(-2 * rate), iv.mpf(0)
-    for mass in lower[: last + 1]:
-        discounted = discounted * ratio + mass
-    gain = (sum(lower[: last + 1]) - exp(-interval(rest)) * discounted) / unit
-    return 1 - inside + gain + iv.mpf([0, missing.b])
+    infinite = iv.mpf([(1 - inside).a, (1 - iv.mpf(sum(lower)) / unit).b])
+    gain = lattice.enclosed_excess(lower, last=last, rest=interval(rest), step=2 * rate)
+    return infinite + gain / unit

@@ -1,9 +1,9 @@
 """The least δ at ε over all noise on [−D, D] of a given variance, as a number and as a curve.
 
-The optimum mixes two *chains*: pmfs whose neighbouring masses have ratio exactly e^ε or, where the
-pmf may not rise with |z| (the wish of Proposition 1), e^ε or 1. Nothing here rests on a solver: the
-mixture bounds δ from above, weak duality (`_highest` has the proof) bounds it from below, and both
-bounds are intervals. Every δ counts both directions, every noise has mean zero.
+The optimum mixes two chains (`other_noise.Chain`): pmfs whose neighbouring masses have ratio exactly
+e^ε or, where the pmf may not rise with |z| (the wish of Proposition 1), e^ε or 1. Nothing here rests on
+a solver: the mixture bounds δ from above, weak duality (`_highest` has the proof) bounds it from below,
+and both bounds are intervals. Every δ counts both directions, every noise has mean zero.
 """
 
 from __future__ import annotations
@@ -20,44 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebuilder_dp import noise, other_noise, parameters
-from tablebuilder_dp.intervals import Enclosure, exp, interval, iv, to_digits
+from tablebuilder_dp import noise, parameters, privacy
+from tablebuilder_dp.intervals import MAX_BITS, Enclosure, exp, interval, iv, to_digits
+from tablebuilder_dp.other_noise import DIGITS, Chain
 
 Array = NDArray[np.float64]
 
 SUPPORT_MAX = 2000
-"""The widest support that is served, in about a second."""
-
-
-@dataclass(frozen=True)
-class Chain:
-    """A symmetric pmf on inner ≤ |z| ≤ outer that falls by e^ε a step outwards from |z| = hump.
-
-    Inwards it falls as well or, if ``flat``, not at all. (0, 0, D) is the geometric noise on [−D, D],
-    (0, 0, 0) is no noise; (0, D, D) is, if flat, the uniform noise.
-    """
-
-    inner: int
-    hump: int
-    outer: int
-    flat: bool = False
-
-    @property
-    def steps(self) -> list[int]:
-        """For |z| = inner, …, outer the power of e^−ε in the mass, relative to the hump."""
-        values = range(self.inner, self.outer + 1)
-        return [max(z - self.hump, 0) if self.flat else abs(z - self.hump) for z in values]
-
-    def pmf(self, epsilon: parameters.Number, *, support: int) -> Array:
-        """p(−D), …, p(D).
-
-        >>> Chain(0, 1, 1, flat=True).pmf(1, support=2).round(3)
-        array([0.   , 0.333, 0.333, 0.333, 0.   ])
-        """
-        half_width = parameters.integer(support, "support", low=self.outer, high=parameters.SUPPORT_MAX)
-        half = np.zeros(half_width + 1)
-        half[self.inner : self.outer + 1] = np.exp(-float(parameters.epsilon(epsilon)) * np.array(self.steps))
-        return np.asarray(np.concatenate([half[:0:-1], half]) / (2 * half.sum() - half[0]))
+"""The widest support that is served, in up to about five seconds."""
 
 
 class Part(NamedTuple):
@@ -90,7 +60,7 @@ def optimum(
     support: int,
     variance: parameters.Number,
     unimodal: bool = False,
-    digits: int = other_noise.DIGITS,
+    digits: int = DIGITS,
 ) -> Optimum:
     """The least δ at ε of any unbiased pmf on [−D, D] of variance V in (0, D²).
 
@@ -118,7 +88,12 @@ def optimum(
         value, parts[:] = _search(level, half_width, target, unimodal)
         return value
 
-    return Optimum(level, half_width, target, to_digits(digits, compute), (parts[0], parts[1]))
+    try:
+        least = to_digits(digits, compute)
+    except ArithmeticError:
+        where = f"for epsilon {float(level)}, support {half_width} and variance {parameters.shown(variance)}"
+        raise ArithmeticError(f"no proof of the least delta with {MAX_BITS} bits {where}") from None
+    return Optimum(level, half_width, target, least, (parts[0], parts[1]))
 
 
 def _search(level: Fraction, support: int, variance: Fraction, flat: bool) -> tuple[Any, list[Part]]:
@@ -207,11 +182,11 @@ class Vertex(NamedTuple):
 
 
 def vertices(epsilon: parameters.Number, *, support: int, unimodal: bool = False) -> tuple[Vertex, ...]:
-    """The corners of the least δ as a function of V, from 0 to beyond (if unimodal, up to) D(D+1)/3.
+    """The corners of the least δ as a function of V, from 0 to at least (if unimodal, just) U = D(D+1)/3.
 
     Theorem. Let q = e^ε. The frontier V ↦ δ is convex, as mixtures show, and joins the geometric
     noises on [−b, b], b = 0, …, D, and after them the chains on [−D, D] with hump m = 1, 2, …: two
-    humps, or a flat top if unimodal. (If not, it leaves them before V = D², where holes pay.)
+    humps, or a flat top if unimodal. (If not, it leaves them between U and D², where holes pay.)
 
     Proof, by `_highest`: max f = 1 on each of these lines. *From b to b + 1.* Both chains lie on the
     line, so f(b) = f(b+1) = 1 and 2c(b+1) = 1 − q. c falls; f > 0 up to b + 1, as it could not come
@@ -221,7 +196,14 @@ def vertices(epsilon: parameters.Number, *, support: int, unimodal: bool = False
     f(k) has the sign of k − m, the choices are those of both chains, and f(D) = 1 is the largest
     value, unless a −1 is chosen: never if unimodal, else not while f(k) ≥ −q for all k < m.
 
-    Float64, without cancellation; `optimum` encloses the values between.
+    *This is so while the variance V of hump m is below U.* First, m² < U. Otherwise 2m > D, and the sums
+    of z² − U over |z| = m ± t, t = 0, 1, …, are first ≥ 0 and then ≤ 0: two terms give 4(m² − U + t²), and
+    where only m − t is left they fall. They add up to 0, so with the weights q^−t to no less: V ≥ U.
+    Secondly, W = W(m) ≤ m² and slope = p(D)/(V − W), so −f(k)/slope = Σ (W − z²)·q^(|z|−k) over |z| ≤ k is
+    at most Σ (m² − z²) over |z| ≤ m. As m² < U, this is less than Σ (z² − m²) over m < |z| ≤ D, hence than
+    Σ (z² − W)·q^(D−|z|) over the same z, which is 1/slope. So f(k) > −1.
+
+    Float64, without cancellation, for δ ≥ 1e-300. Variances of neighbours may coincide when ε is large.
 
     >>> [vertex.chain.hump for vertex in vertices(1, support=2)]
     [0, 0, 0, 1, 2]
@@ -230,20 +212,25 @@ def vertices(epsilon: parameters.Number, *, support: int, unimodal: bool = False
     powers = _powers(math.exp(-float(parameters.epsilon(epsilon))), half_width)
     corners = [Chain(0, 0, outer, unimodal) for outer in range(half_width + 1)]
     found = [Vertex(chain, *_coordinates(chain, powers)) for chain in corners]
+    if found[-1].delta < privacy.DELTA_MIN:  # the least of all
+        where = f"for epsilon {float(parameters.epsilon(epsilon))} and support {half_width}"
+        raise ValueError(f"delta is below {privacy.DELTA_MIN} {where}, beyond float64; optimum encloses it")
     for hump in range(1, half_width + 1):
-        if not unimodal and _hole_pays(found[-1], powers[1]):
+        if not unimodal and _hole_pays(hump - 1, powers):
             break
         chain = Chain(0, hump, half_width, unimodal)
         found.append(Vertex(chain, *_coordinates(chain, powers)))
     return tuple(found)
 
 
-def _hole_pays(vertex: Vertex, ratio: float) -> bool:
-    """Whether f(k) < −q for some k < m on the line from hump m, the vertex, to hump m + 1."""
+def _hole_pays(hump: int, powers: Sequence[float]) -> bool:
+    """Whether f(k) < −q for some k < m on the line from hump m to hump m + 1; nothing cancels."""
+    ratio, edge = powers[1], len(powers) - 1
     mass, second = [1.0], [0.0]  # of q^(|z|−k), and of z² times it, over [−k, k]
-    for z in range(1, vertex.chain.hump + 1):
+    for z in range(1, hump + 1):
         mass.append(ratio * mass[-1] + 2)
         second.append(ratio * second[-1] + 2 * z * z)
     mean = second[-1] / mass[-1]
-    slope = vertex.delta / (vertex.variance - mean)
+    beyond = sum(2 * (z * z - mean) * powers[z - hump - 1] for z in range(hump + 1, edge + 1))
+    slope = powers[edge - hump - 1] / beyond  # p(D)/(V − W), both over the mass of m + 1
     return any(slope * (mean * m - s) * ratio > 1 for m, s in zip(mass, second, strict=True))

@@ -2,20 +2,27 @@
 
 The paper takes γ = ε/(2D − 1), the last of the kinks among which `best_gamma` finds the best γ. For
 D ≤ 3 that is the best choice at every ε; for each D ≥ 4 it is the best one exactly from an ε₀(D) > 0
-on. `closing_epsilon` encloses ε₀ and proves this. The letters are those of `best_gamma`.
+on. `closing_epsilon` encloses ε₀ and proves this; `widest` says how wide the gap is before. The letters
+are those of `best_gamma`.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from tablebuilder_dp import best_gamma, certified, parameters
 from tablebuilder_dp.intervals import MAX_DIGITS, Enclosure, below, exp, interval, iv
 
 PROVED_FROM = 16
 """From this support on one argument covers all; `closing_proof` covers the smaller ones."""
+
+PROOF_MAX = 40
+"""The largest support of `closing_proof`, which takes about four seconds there."""
 
 
 def closing_epsilon(*, support: int, digits: int = 30) -> Enclosure:
@@ -28,28 +35,30 @@ def closing_epsilon(*, support: int, digits: int = 30) -> Enclosure:
 
         δ_m/δ_D > q^c·(1 − q^(−h)),        (*)
 
-    which rises with q and falls with m. Let R = ln(δ_(D−1)/δ_D) and D ≥ 16.
+    which rises with q and falls with m. Let R = ln(δ_(D−1)/δ_D) and D ≥ 16; (3) and (5) need D ≥ 4 only.
 
     (1) ε ≥ ln(P/2), m ≤ D − 2: δ_m > δ_D. In (*) take m = D − 2 and q = P/2. With 1 − e^−x ≥ x/(1 + x)
     and e^−x ≥ 1 − x the bound is at least 1 if (P − 2)ε − ε²/(P − 4) ≥ P − 4; and 1 ≤ ε ≤ P − 4.
     (2) ε ≥ ln(P/2): R rises. R = cε + ln F + ln(S_D/S_(D−1)), F = 1 − q^(−h) + q^(−1−h). F' ≥ 0 since
     q ≥ (1 + h)/h = P/2; and V < 1/(2γ) (adding values z > D raises V, and for all integers Poisson's
     formula S = √(π/γ)·Σ e^(−π²n²/γ) shows it), so R' > c − 1/(2ε) > 0.
-    (3) 0 < ε ≤ ln(D/3): R < 0. Right of the last kink g = V − D² + Pq, and V < D(D + 1)/3 makes it
-    negative; by `best_gamma.best`, δ falls on the whole piece up to the kink D − 1.
+    (3) 0 < ε ≤ ln(D/3): R < 0. Just right of γ = ε/P, q·g = V − D² + Pq, as k = D − 1 and r_D = 1/q there.
+    V < D(D + 1)/3 makes it negative; by `best_gamma.best`, δ falls on the whole piece up to the kink D − 1.
     (4) ln(D/3) ≤ ε ≤ ln(P/2): R < 0. F ≤ 1/q + hε(1 − 1/q), c < 1/2, and ln(S_D/S_(D−1)), the integral
     of V < 1/(2γ), is below ln(P/(P − 2))/2. So R < ln G, G = (e^(−ε/2) + 2hε·sinh(ε/2))·√(P/(P − 2)),
     which is convex in ε. At q = P/2 it is (1 + ln s)/√(s − 1) with s = D − 1/2, at q = D/3 less than
-    1.04·(1 + 0.4·ln t)/√t with t = D/3: both fall with D and are below 1 at D = 16.
-    (5) ε ≥ 2·ln D, D ≥ 4: δ_m > δ_D for all m < D. In (*) take m = D − 1 and q = D². As in (1) the bound
+    1.04·(1 + 0.4·ln t)/√t with t = D/3: both fall with D and are below 1 at D = 16. (The first is so
+    at 15 too, but by 2e-5 only; at 14 it is not.)
+    (5) ε ≥ 2·ln D: δ_m > δ_D for all m < D. In (*) take m = D − 1 and q = D². As in (1) the bound
     is at least 4D·ln D·D^(−1/(P(P−2)))/(2D − 3 + 4·ln D), where D^(−1/(P(P−2))) > 4/5: above 1.
 
     By (2) to (5) R has one zero ε₀, and ln(D − 1/2) < ε₀ < 2·ln D. Below it δ_(D−1) < δ_D; from it on, by
     (1), no kink is better than D. As `best_gamma.best` has shown, ε₀ is no rational number. For
     4 ≤ D < 16 `closing_proof` proves the same. For D = 2 and 3 let x = q^(−1/((2m−1)P)); up to a
-    power of x, N_m·S_D − N_D·S_m is 1 + x − x⁶ − 2x⁷ + x⁹ for D = 2, and
-    1 + 2x³ − x⁷ − x¹⁰ − 2x¹³ − 2x²² + x²⁵ + 2x²⁸ for D = 3, m = 2. Divided by (1 − x)² they are power
-    series without negative coefficients, so they are positive for 0 < x < 1; so it is for m = 1.
+    power of x, N_m·S_D − N_D·S_m is 1 + x − x⁶ − 2x⁷ + x⁹ for D = 2,
+    1 + 2x³ − x⁷ − x¹⁰ − 2x¹³ − 2x²² + x²⁵ + 2x²⁸ for D = 3, m = 2, and
+    1 + 2x + x⁴ − x¹⁰ − 2x¹¹ − 2x¹⁴ + x¹⁵ + 2x¹⁶ − x³⁵ − 2x³⁶ − 2x³⁹ + x⁴⁰ + 2x⁴¹ for D = 3, m = 1. Divided by
+    (1 − x)² they are power series without negative coefficients, so they are positive for 0 < x < 1.
 
     >>> closing_epsilon(support=11).digits(12), closing_epsilon(support=3).digits(1)
     ('2.35677838968', '0')
@@ -80,7 +89,7 @@ class Proof(NamedTuple):
 
 
 def closing_proof(*, support: int) -> Proof:
-    """Prove for one D ≥ 4, by intervals of ε, that R has one zero and what lies on its two sides.
+    """Prove for one D from 4 to 40, by intervals of ε, that R has one zero and what lies on its two sides.
 
     The intervals cover [ln(D/3), 2·ln D], outside of which (3) and (5) of `closing_epsilon` speak. Each
     is halved until one of two things holds for all of its ε. Either R < 0: a gap. Or δ_m > δ_D for all
@@ -91,7 +100,7 @@ def closing_proof(*, support: int) -> Proof:
     >>> [round(float(end), 3) for end in proof[:3]]
     [0.288, 0.482, 2.773]
     """
-    return _proof(parameters.integer(support, "support", low=4, high=best_gamma.KINKS_MAX))
+    return _proof(parameters.integer(support, "support", low=4, high=PROOF_MAX))
 
 
 @lru_cache(maxsize=64)  # the same proof serves any number of digits
@@ -152,3 +161,42 @@ def _slope(level: Enclosure, support: int) -> Any:
         for width, rate in ((narrow, _rate(level, support - 1)), (wide, _rate(level, support)))
     )
     return power + (h * near - (1 + h) * far) / (1 - near + far) + ours - theirs
+
+
+class Widest(NamedTuple):
+    """The largest quotient of the paper's δ and the least one, and the ε where it is found."""
+
+    ratio: float
+    epsilon: float
+
+
+def widest(epsilon_max: parameters.Number, *, support: int) -> Widest:
+    """How many times the least δ the paper's m = D gives at most, for ε up to ``epsilon_max``.
+
+    It is the largest δ_D/δ_m of all m, and 1 at every ε if D ≤ 3. Each quotient is smooth in ε, so each
+    is maximised by itself: on 80 values of ε, then between the neighbours of the highest. Float64,
+    without a proof that no quotient has a second, higher hump between two of the 80.
+
+    >>> widest(4, support=11)
+    Widest(ratio=1.361815..., epsilon=1.242...)
+    """
+    from scipy.optimize import minimize_scalar  # here, as its import outlasts most uses of the command line
+
+    top = float(parameters.epsilon(epsilon_max))
+    half_width = parameters.integer(support, "support", low=1, high=best_gamma.KINKS_MAX)
+    if half_width <= 3:
+        return Widest(1.0, top)
+
+    def share(level: float, m: int) -> float:
+        """δ_m/δ_D."""
+        deltas = best_gamma.kinks(level, support=half_width)
+        return float(deltas[m - 1] / deltas[-1])
+
+    levels = np.linspace(0, min(top, 2 * math.log(half_width)), 81)  # by (5) the gap is zero beyond
+    deltas = np.array([best_gamma.kinks(float(level), support=half_width) for level in levels[1:]])
+    found = []
+    for m, peak in enumerate((deltas[:, :-1] / deltas[:, -1:]).argmin(axis=0) + 1, 1):
+        ends = max(levels[peak - 1], levels[1] / 80), levels[min(peak + 1, 80)]
+        inside = minimize_scalar(share, bounds=ends, args=(m,), options={"xatol": 1e-9}).x
+        found += [Widest(1 / share(float(level), m), float(level)) for level in (inside, levels[peak])]
+    return max(found)

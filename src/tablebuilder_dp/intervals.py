@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from mpmath.ctx_iv import MPIntervalContext
-from mpmath.libmp import to_rational
+from mpmath.libmp import from_man_exp, from_rational, round_ceiling, round_floor, to_rational
 
 from tablebuilder_dp import parameters
 
@@ -55,9 +55,18 @@ class Enclosure:
 
 def interval(value: Fraction | Enclosure) -> Any:
     """An mpmath interval of the working precision around an exact or enclosed number."""
-    ends = (value.lower, value.upper) if isinstance(value, Enclosure) else (value, value)
-    low, high = (iv.mpf(end.numerator) / end.denominator for end in ends)
-    return iv.mpf([low.a, high.b])
+    low, high = (value.lower, value.upper) if isinstance(value, Enclosure) else (value, value)
+    return iv.make_mpf((_rounded(low, round_floor), _rounded(high, round_ceiling)))
+
+
+def _rounded(value: Fraction, rounding: str) -> Any:
+    """A raw mpmath number of the working precision.
+
+    A power of two below the line goes into the exponent: mpmath would strip its zeros eight at a time.
+    """
+    if value.denominator.bit_count() == 1:
+        return from_man_exp(value.numerator, 1 - value.denominator.bit_length(), iv.prec, rounding)
+    return from_rational(value.numerator, value.denominator, iv.prec, rounding)
 
 
 def enclosure(value: Any) -> Enclosure:
@@ -83,6 +92,8 @@ def exp(value: Any) -> Any:
 
 def log(value: Any) -> Any:
     """The natural logarithm of every x of an interval."""
+    if not value.a > 0:  # `until` tries again with more bits
+        raise OverflowError("the logarithm of an interval that reaches down to zero")
     return _widened(iv.log(value))
 
 
@@ -102,7 +113,9 @@ def until(decided: Callable[[Enclosure], bool], compute: Callable[[], Any]) -> E
             if decided(found):
                 return found
         bits *= 2
-    raise ArithmeticError(f"no decision at {MAX_BITS} bits: an equality, or gamma enclosed too widely")
+    raise ArithmeticError(
+        f"no decision at {MAX_BITS} bits: an equality, or gamma enclosed too widely, or a value too small"
+    )
 
 
 def to_digits(digits: int, compute: Callable[[], Any]) -> Enclosure:

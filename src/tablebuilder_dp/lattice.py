@@ -12,10 +12,11 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from tablebuilder_dp.intervals import exp, iv
 from tablebuilder_dp.privacy import Array
 
 Masses = TypeVar("Masses")
@@ -79,31 +80,45 @@ def excess_of_sum(first: Array, second: Array, *, last: int, rest: float, step: 
     return float((first[:places] * gains[::-1][:places]).sum())
 
 
+def enclosed_excess(masses: Sequence[int], *, last: int, rest: Any, step: Any) -> Any:
+    """`excess` of exact integer masses as an interval, where ``rest`` and ``step`` are intervals.
+
+    >>> float(enclosed_excess([1, 3], last=1, rest=iv.mpf(0), step=iv.mpf(1)).mid)
+    0.63212...
+    """
+    ratio, discounted = exp(-step), iv.mpf(0)
+    for mass in masses[: last + 1]:
+        discounted = discounted * ratio + mass
+    return sum(masses[: last + 1]) - exp(-rest) * discounted
+
+
 def inverse(delta: float, masses: Array, *, infinite: float, gamma: float) -> float:
     """The smallest ε ≥ 0 with δ(ε) ≤ δ, where ``infinite`` is the probability of an infinite loss.
 
     Infinity where δ is below that (to within 1e-14 of it). At a loss ε_i of the lattice δ(ε_i) is a sum
-    that grows with i, so bisection finds the two losses around ε. Between them, for ε = ε_i − x,
-    δ(ε) = δ(ε_i) + (1 − e^−x)·B with B = Σ_{j ≤ i} mass_j·e^(−2γ(i−j)), which solves for x.
+    that grows with i, so bisection finds the two losses around ε, of which the lower may be replaced by
+    0. Down to the lower one, ε_i − s, δ(ε) = δ(ε_i) + (1 − e^(ε − ε_i))·B with
+    B = Σ_{j ≤ i} mass_j·e^(−2γ(i−j)). So ε − (ε_i − s) = ln(1 + e^s·(δ(ε_i − s) − δ)/B), which keeps the
+    digits of a small ε and, as the logarithm of a sum of exponentials, does not overflow.
 
     >>> inverse(0.25, np.array([0.5, 0.25]), infinite=0.125, gamma=1.0)
     0.71231...
     """
     if delta < infinite * (1 - 1e-14):
         return math.inf
-    top, step = len(masses) - 1, 2 * gamma
-    final = (top - 1) // 2  # the last positive loss
+    top, step, target = len(masses) - 1, 2 * gamma, max(delta, infinite)
 
     def at(index: int) -> float:
         return infinite + excess(masses, last=index, rest=0, step=step)
 
-    last = max(bisect_right(range(final + 1), delta, key=at) - 1, 0)
+    last = bisect_right(range((top - 1) // 2 + 1), target, key=at) - 1  # of the positive losses
     kink = gamma * (top - 2 * last)
+    width = min(step, kink)
     slope = float((masses[: last + 1][::-1] * np.exp(-step * np.arange(last + 1))).sum())
-    if last == final:  # near ε = 0 its distance from the kink would lose digits
-        at_zero = at(last) - math.expm1(-kink) * slope
-        return math.log1p(max(at_zero - delta, 0) / (math.exp(-kink) * slope))
-    return kink + math.log1p(-min(max(delta - at(last), 0) / slope, -math.expm1(-step)))
+    missing = at(last) - math.expm1(-width) * slope - target
+    if missing <= 0:
+        return kink - width
+    return min(kink - width + float(np.logaddexp(0, width + math.log(missing / slope))), kink)
 
 
 def _repeated(single: Masses, terms: int, multiply: Callable[[Masses, Masses], Masses]) -> Masses:

@@ -1,20 +1,21 @@
-"""What noise on [−D, D] can do at ε if its pmf is free: the least δ and the least support.
+"""What noise on [−D, D] can do at ε if its pmf is free: the least δ, support and variance.
 
 The least δ is that of the truncated geometric pmf e^(−ε|z|), and of no other, so it is the price
 list for every other choice, maximum entropy included. Every δ counts both directions. What a
-given variance allows is in `frontier`.
+given variance allows is in `frontier`, which mixes the `Chain`s defined here.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tablebuilder_dp import parameters, privacy
+from tablebuilder_dp import noise, parameters, privacy
 from tablebuilder_dp.intervals import Enclosure, exp, interval, log, to_digits, until
 
 Array = NDArray[np.float64]
@@ -59,14 +60,46 @@ def geometric(*, support: int, rate: parameters.Number) -> Array:
     >>> geometric(support=1, rate="0.5").round(6)
     array([0.274069, 0.451863, 0.274069])
     """
-    half_width = parameters.support(support)
-    slope = float(parameters.number(rate, "rate", high=parameters.EPSILON_MAX, includes="high"))
+    half_width, slope = parameters.support(support), float(_rate(rate))
     weights = np.exp(-slope * np.abs(np.arange(-half_width, half_width + 1)))
     return np.asarray(weights / weights.sum())
 
 
+def _rate(value: Any) -> Fraction:
+    return parameters.number(value, "rate", high=parameters.EPSILON_MAX, includes="high")
+
+
+def geometric_rate(*, support: int, variance: parameters.Number) -> float:
+    """The rate at which `geometric` noise has variance V in (0, D(D+1)/3), in float64.
+
+    V falls as the rate t grows. It is below 1/(cosh t − 1), the variance without truncation; and as
+    dV/dt = −Cov(Z², |Z|) ≥ −D³/4, it is at least D(D+1)/3 − t·D³/4. Close to D(D+1)/3 digits are lost.
+
+    >>> geometric_rate(support=25, variance=49)
+    0.1873...
+    """
+    from scipy.optimize import brentq  # here, as its import outlasts most uses of the command line
+
+    half_width = parameters.support(support)
+    bound = noise.variance_bound(half_width)
+    allowed = f"a number in (0, D(D+1)/3 = {bound}) for support {half_width}"
+    target = parameters.number(variance, "variance", allowed=allowed)
+    if target >= bound:
+        raise parameters.wrong_value("variance", allowed, variance)
+    z, wanted = np.arange(1.0, half_width + 1), float(target)
+
+    def excess(rate: float) -> float:
+        weights = 2 * np.exp(-rate * z)
+        return float((z * z * weights).sum() - wanted * (1 + weights.sum()))
+
+    low, high = float(4 * (bound - target)) / half_width**3, 2 * math.asinh(math.sqrt(0.5 / wanted))
+    if excess(low) <= 0:  # nothing but rounding
+        return low
+    return float(brentq(excess, low, high * (1 + 1e-9), xtol=1e-300, rtol=1e-14))
+
+
 def geometric_delta(epsilon: parameters.Number, *, support: int, rate: parameters.Number) -> float:
-    """δ(ε) of `geometric` noise of any rate, to about 13 digits.
+    """δ(ε) ≥ 1e-300 of `geometric` noise of any rate, to about 13 digits.
 
     All ratios of neighbours are e^rate. Up to rate ε only −D counts, δ = p(D). Beyond it the whole
     left half does: δ = p(D) + (1 − e^(ε−rate))·P(0 ≤ Z < D), by symmetry.
@@ -74,10 +107,45 @@ def geometric_delta(epsilon: parameters.Number, *, support: int, rate: parameter
     >>> geometric_delta("0.5", support=25, rate="0.5"), geometric_delta("0.5", support=25, rate=1)
     (9.12729478...e-07, 0.28764...)
     """
-    excess = parameters.epsilon(epsilon) - parameters.number(rate, "rate")
-    masses = geometric(support=support, rate=rate)
+    level, slope = parameters.epsilon(epsilon), _rate(rate)
+    masses = geometric(support=support, rate=slope)
     half = float(masses[len(masses) // 2 : -1].sum())
-    return float(masses[-1]) - math.expm1(float(min(excess, Fraction(0)))) * half
+    delta = float(masses[-1]) - math.expm1(float(min(level - slope, Fraction(0)))) * half
+    if delta < privacy.DELTA_MIN:
+        where = f"for support {len(masses) // 2} and rate {float(slope)}"
+        raise ValueError(f"delta is below {privacy.DELTA_MIN} {where}, beyond float64")
+    return delta
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A symmetric pmf on inner ≤ |z| ≤ outer that falls by e^ε a step outwards from |z| = hump.
+
+    Inwards it falls as well or, if ``flat``, not at all. (0, 0, D) is the geometric noise on [−D, D],
+    (0, 0, 0) is no noise; (0, D, D) is, if flat, the uniform noise.
+    """
+
+    inner: int
+    hump: int
+    outer: int
+    flat: bool = False
+
+    @property
+    def steps(self) -> list[int]:
+        """For |z| = inner, …, outer the power of e^−ε in the mass, relative to the hump."""
+        values = range(self.inner, self.outer + 1)
+        return [max(z - self.hump, 0) if self.flat else abs(z - self.hump) for z in values]
+
+    def pmf(self, epsilon: parameters.Number, *, support: int) -> Array:
+        """p(−D), …, p(D).
+
+        >>> Chain(0, 1, 1, flat=True).pmf(1, support=2).round(3)
+        array([0.   , 0.333, 0.333, 0.333, 0.   ])
+        """
+        half_width = parameters.integer(support, "support", low=self.outer, high=parameters.SUPPORT_MAX)
+        half = np.zeros(half_width + 1)
+        half[self.inner : self.outer + 1] = np.exp(-float(parameters.epsilon(epsilon)) * np.array(self.steps))
+        return np.asarray(np.concatenate([half[:0:-1], half]) / (2 * half.sum() - half[0]))
 
 
 def least_delta(epsilon: parameters.Number, *, support: int, digits: int = DIGITS) -> Enclosure:
@@ -124,6 +192,8 @@ def least_variance(
     epsilon: parameters.Number, delta: parameters.Number, *, digits: int = DIGITS
 ) -> Enclosure:
     """The least variance of any unbiased (ε, δ)-private noise of bounded support.
+
+    Biased noise can have less: equal masses on 0 and 1 have V = 1/4 and δ = 1/2 at every ε.
 
     By the theorem of `frontier.vertices` the least δ at variance V falls along the segments that
     join the geometric noises on [−b, b], b = 0, …, D. With b + 1 = `least_support` it passes the

@@ -74,9 +74,15 @@ def build(
 ) -> PerturbationTable:
     """The table of the noise with a support and a variance, or the γ of its symmetric row.
 
-    "rows" gives each count below D its own unbiased noise and leaves 0 as it is. "clamped" is
-    max(0, n + Z): all keys below the cut of −n give −n. There an empty cell is perturbed too, and
-    needs a key of its own: `cellkey.cell_keys` gives it 0, hence always the same noise.
+    "rows" gives each count below D its own noise, unbiased before rounding (the ceilings move mass to
+    the left), and leaves 0 as it is. "clamped" is max(0, n + Z): all keys below the cut of −n give −n.
+
+    Clamping perturbs an empty cell too, and no key for it serves every use. `cellkey.cell_keys` gives
+    all of them 0, and any other constant also makes an empty cell's value known: every other value
+    then proves that the cell is not empty. With keys of their own, from a secret and the cell's
+    description, two descriptions that only one person can fit give equal answers if the person is
+    there, and unequal ones with probability 1 − Σ P₀(y)² if not, which proves the absence. So one
+    (ε, δ) for all counts is the promise of a static table that publishes every cell once.
 
     >>> table = build(support=2, variance=1, keysize=256)
     >>> [row.weights for row in table.rows]
@@ -125,15 +131,20 @@ def sample(table: PerturbationTable, counts: ArrayLike, keys: ArrayLike) -> Any:
     >>> sample(table, 1, 255), sample(table, [0, 1, 2, 1000], [0, 0, 0, 255])
     (2, array([ 0, -1, -2,  2]))
     """
-    if not isinstance(table, PerturbationTable):
-        raise parameters.wrong_type("table", "a PerturbationTable", table)
+    size = _checked(table).keysize
     numbers = parameters.integers(counts, "counts", low=0, high=COUNT_MAX)
-    places = parameters.integers(keys, "keys", low=0, high=table.keysize - 1)
+    places = parameters.integers(keys, "keys", low=0, high=size - 1)
     if numbers.shape != places.shape:
         raise parameters.wrong_value("keys", f"of the shape {numbers.shape} of counts", places.shape)
     rows = np.minimum(numbers.reshape(-1), table.support).astype(np.uint16)  # small integers sort fastest
     noise = _sorted_sample(table, rows, places.reshape(-1)).reshape(numbers.shape)
     return int(noise) if np.ndim(counts) == 0 else noise
+
+
+def _checked(table: Any) -> PerturbationTable:
+    if not isinstance(table, PerturbationTable):
+        raise parameters.wrong_type("table", "a PerturbationTable", table)
+    return table
 
 
 def _sorted_sample(table: PerturbationTable, rows: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
@@ -157,11 +168,10 @@ def outputs(table: PerturbationTable, count: int) -> tuple[tuple[int, ...], tupl
     >>> outputs(build(support=2, variance=1, keysize=256), 1)
     ((102, 79, 49, 26, 0), (17, 62, 99, 62, 16))
     """
-    less, more = table.row(count).weights, table.row(count + 1).weights
-    skipped = max(table.support - count, 0)
-    if skipped:  # count + 1 is at most D, and both rows start at the published value 0
-        return (*less[skipped:], 0), more[skipped - 1 :]
-    return (*less, 0), (0, *more)
+    largest = _checked(table).support
+    first = min(parameters.integer(count, "count", low=0, high=COUNT_MAX - 1), largest)
+    less, more = (small_counts.published(table.row(n).weights, n, 0) for n in (first, first + 1))
+    return (*less, 0), tuple(more)
 
 
 def delta(table: PerturbationTable, count: int, epsilon: parameters.Number) -> tuple[Enclosure, Enclosure]:

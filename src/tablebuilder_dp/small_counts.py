@@ -12,8 +12,10 @@ against the smaller, Σ max(0, P(n+1) − e^ε·P(n)) over what is published, ``
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ from tablebuilder_dp import asymmetric, parameters, privacy
 
 Array = NDArray[np.float64]
 Number = parameters.Number
+Mass = TypeVar("Mass")
 
 WAYS = ("rows", "clamped")
 
@@ -51,11 +54,25 @@ def noise_table(
     return table
 
 
-def _outputs(table: Array, count: int) -> list[float]:
-    """What a count in [0, D + 1] publishes: the probabilities of 0, …, n + D."""
-    support = len(table) - 1
-    masses = list(table[min(count, support)])
-    return [0.0] * (count - support) + masses[max(support - count, 0) :]
+def published(masses: Sequence[Mass], count: int, nothing: Mass) -> list[Mass]:
+    """What belongs to the noises −D, …, D of a count, as what belongs to the values 0, …, n + D.
+
+    >>> published([0, 5, 6, 7, 8], 1, 0), published([4, 5, 6, 7, 8], 3, 0)
+    ([5, 6, 7, 8], [0, 4, 5, 6, 7, 8])
+    """
+    support = len(masses) // 2
+    return [nothing] * (count - support) + list(masses[max(support - count, 0) :])
+
+
+def _support(table: Any) -> int:
+    """Read the D of a noise table."""
+    allowed = "a noise table: a float64 array with D + 1 rows and 2D + 1 columns"
+    if not isinstance(table, np.ndarray) or table.dtype != np.float64:
+        raise parameters.wrong_type("table", allowed, table)
+    support = len(table) - 1 if table.ndim == 2 else 0
+    if support < 1 or table.shape[1] != 2 * support + 1:
+        raise parameters.wrong_value("table", allowed, table.shape)
+    return support
 
 
 def transition_matrix(table: Array, *, largest: int) -> Array:
@@ -66,11 +83,12 @@ def transition_matrix(table: Array, *, largest: int) -> Array:
            [0.25, 0.5 , 0.25, 0.  ],
            [0.  , 0.25, 0.5 , 0.25]])
     """
-    support = len(table) - 1
+    support = _support(table)
     last = parameters.integer(largest, "largest", low=0, high=10_000)
     matrix = np.zeros((last + 1, last + support + 1))
     for count in range(last + 1):
-        masses = table[min(count, support)][max(support - count, 0) :]
+        place = min(count, support)
+        masses = published(table[place], place, 0.0)
         matrix[count, count + support + 1 - len(masses) : count + support + 1] = masses
     return matrix
 
@@ -104,10 +122,8 @@ def deltas(table: Array, epsilon: Number) -> Pairs:
     (array([0.512 , 0.0276, 0.0057, 0.0061, 0.0141, 0.0173]),
      array([0.    , 0.    , 0.0374, 0.0219, 0.0185, 0.0173]))
     """
-    found = []
-    for count in range(len(table)):
-        more, less = (_outputs(table, n) for n in (count + 1, count))
-        found.append(privacy.hockey_stick(more, [*less, 0.0], epsilon))
+    rows = transition_matrix(table, largest=_support(table) + 1)
+    found = [privacy.hockey_stick(more, less, epsilon) for less, more in pairwise(rows)]
     up, down = np.array(found).T
     return Pairs(up, down)
 
@@ -126,11 +142,12 @@ def measures(table: Array) -> Measures:
     >>> measures(noise_table(support=1, variance="0.5", way="clamped")).bias
     array([0.25, 0.  ])
     """
-    z = np.arange(table.shape[1]) - table.shape[1] // 2
+    support = _support(table)
+    z = np.arange(-support, support + 1)
     bias = (table * z).sum(axis=1)
     logarithms = np.log(table, out=np.zeros_like(table), where=table > 0)
     variance = (table * (z - bias[:, None]) ** 2).sum(axis=1)
-    return Measures(bias, variance, -(table * logarithms).sum(axis=1))
+    return Measures(bias, variance, 0 - (table * logarithms).sum(axis=1))  # 0 − 0 is not −0
 
 
 def clamping_bias(*, support: int, variance: Number | None = None, gamma: Number | None = None) -> Array:

@@ -436,7 +436,7 @@ def grid_is_best(claim: Claim) -> Truth:
             f"better{D}": str(sum(gap.formula.upper < gap.grid.lower for gap in gaps(D))),
             f"bound{D}": f"{100 * math.expm1(D * D * 1e-4):.1f} %",
         }
-    numbers["missed"] = str(sum(not holds for _, holds in exact))
+    numbers |= {"missed": str(sum(not holds for _, holds in exact)), "pairs": str(len(exact))}
     return Truth(
         {
             "no γ at all does better": cases(exact),
