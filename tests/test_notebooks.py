@@ -176,6 +176,30 @@ def test_readme_shows_how_many_numbers_and_files_there_are() -> None:
     assert f"Notebooks: {len(PATHS)} run" in readme
 
 
+def test_numbers_in_words_are_those_of_the_runs() -> None:
+    """The few results that prose and README name in words or powers of two."""
+    numbers = json.loads((ROOT / "paper/numbers.json").read_text(encoding="utf-8"))
+    tables, other = numbers["12-better-tables"], numbers["13-other-noise"]
+    bits = tables["12-experiment-bits"], int(tables["12-second-power"]).bit_length() - 1
+    ceilings, text = tables["12-second-ceiling-bits"], prose(ROOT / "notebooks/12-better-tables.ipynb")
+    assert f"the whole experiment with $2^{{{bits[0]}}}$ keys" in text
+    assert f"(the second design) with $2^{{{bits[1]}}}$" in text
+    assert f"the ceilings need $2^{{{ceilings}}}$ for ε alone" in text
+    text = prose(ROOT / "notebooks/13-other-noise.ipynb")
+    saved = 1 - int(other["13-least-support"]) / int(other["13-paper-support"])
+    spared = 1 - float(other["13-least-variance"]) / float(numbers["04-design-guide"]["ex1-variance"])
+    assert "two orders of magnitude in δ" in text
+    assert 10**1.5 < float(other["13-cost"]) < 10**2.5
+    assert "a third of the support and five sixths of the variance" in text
+    assert (round(3 * saved), round(6 * spared)) == (1, 5)
+    assert "a factor of about five" in text
+    assert round(float(other["13-cost-at-variance-falling"])) == 5
+    support = numbers["11-best-gamma"]["11-guide-support"]
+    assert f"needs D = {support} instead of {other['13-paper-support']}" in (ROOT / "README.md").read_text(
+        "utf-8"
+    )
+
+
 def test_notebooks_show_the_verdicts_of_the_ledger() -> None:
     known = verify.expected()
     by_text = {(claim.says, claim.printed): claim.id for claim in claims.load().values()}
