@@ -371,7 +371,7 @@ def test_with_a_given_gamma_row_d_is_the_papers_lookup_table() -> None:
         table = perturbation.build(support=5, gamma="0.164", keysize=2**16, way=way)
         paper = sampling.lookup_table(support=5, gamma="0.164", keysize=2**16)
         assert table.row(5) == table.row(10**12) == paper
-        assert (table.support, table.keysize, table.way) == (5, 2**16, way)
+        assert (table.support, table.keysize, len(table.rows)) == (5, 2**16, 6)
     same = perturbation.build(support=5, variance=noise.variance(support=5, gamma="0.164"), keysize=2**16)
     assert same.rows == perturbation.build(support=5, gamma="0.164", keysize=2**16).rows
 
@@ -507,14 +507,14 @@ def test_a_transition_matrix_moves_each_count_by_its_noise() -> None:
         (lambda: perturbation.alone(PLAIN, 1), "table must be a PerturbationTable"),  # type: ignore[arg-type]
         (lambda: perturbation.growth(PLAIN, 1), "table must be a PerturbationTable"),  # type: ignore[arg-type]
         (
-            lambda: perturbation.PerturbationTable("rows", ()),
+            lambda: perturbation.PerturbationTable(()),
             "rows must be lookup tables, one for each count",
         ),
         (
-            lambda: perturbation.PerturbationTable("rows", (PLAIN,) * 3),
-            "rows must be of support 2 and one keysize",
+            lambda: perturbation.PerturbationTable((PLAIN, sampling.LookupTable(8, (2, 6, 8)))),
+            "rows must be of one support and one keysize",
         ),
-        (lambda: perturbation.PerturbationTable("rows", (PLAIN,) * 2), "rows must be without weight where"),
+        (lambda: perturbation.PerturbationTable((PLAIN,) * 2), "rows must be without weight where"),
     ],
 )
 def test_bad_input_is_named(call: Any, message: str) -> None:

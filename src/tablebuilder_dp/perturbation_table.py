@@ -2,16 +2,19 @@
 
 The noise of `small_counts` is quantised like the paper's: the cut points of count n are
 ⌈KEYSIZE·P(Z ≤ z)⌉, each decided by enclosures. Row D serves every larger count. The table is a
-mechanism of its own with integer weights, so its (ε, δ) for two neighbouring counts is exact.
+mechanism of its own with integer weights, so its (ε, δ) for two neighbouring counts is exact, and so
+is that of any table that other software has made.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,41 +30,67 @@ _DIGITS = (30, 120, 480)
 
 @dataclass(frozen=True)
 class PerturbationTable:
-    """The lookup tables of the counts 0, …, D: a count and its cell key stand for one noise value.
+    """The lookup tables of the counts 0, 1, …: a count and its cell key stand for one noise value.
 
-    Each has the places −D, …, D, with no weight where the published value would be negative.
+    Each has the places −D, …, D, with no weight where the published value would be negative. Larger
+    counts than there are rows for use the last ``period`` rows in turn; with period 0 they are refused.
+    ``by_key`` has the noise of every count and key where it does not rise with the key, as in tables
+    of other software; a row's weights are the same either way.
     """
 
-    way: str
     rows: tuple[LookupTable, ...]
+    period: int = 1
+    by_key: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        small_counts.way_out(self.way)
-        tables = isinstance(self.rows, list | tuple) and len(self.rows) > 1
+        tables = isinstance(self.rows, list | tuple) and len(self.rows) > 0
         if not tables or not all(isinstance(row, LookupTable) for row in self.rows):
-            raise parameters.wrong_type("rows", "lookup tables, one for each count 0, …, D", self.rows)
-        support = len(self.rows) - 1
-        if {(row.support, row.keysize) for row in self.rows} != {(support, self.rows[0].keysize)}:
-            raise parameters.wrong_value("rows", f"of support {support} and one keysize", self.rows)
-        if any(sum(row.weights[: support - count]) for count, row in enumerate(self.rows)):
+            raise parameters.wrong_type("rows", "lookup tables, one for each count 0, 1, …", self.rows)
+        object.__setattr__(self, "rows", tuple(self.rows))
+        parameters.integer(self.period, "period", low=0, high=len(self.rows))
+        if len({(row.support, row.keysize) for row in self.rows}) > 1:
+            raise parameters.wrong_value("rows", "of one support and one keysize", self.rows)
+        if any(sum(row.weights[: max(self.support - n, 0)]) for n, row in enumerate(self.rows)):
             raise parameters.wrong_value(
                 "rows", "without weight where count and noise are negative", self.rows
             )
-        object.__setattr__(self, "rows", tuple(self.rows))
+        if self.by_key and [Counter(noise) for noise in self.by_key] != [
+            +Counter(dict(enumerate(row.weights, -self.support))) for row in self.rows
+        ]:
+            raise parameters.wrong_value("by_key", "each noise as often as rows say", self.by_key)
 
     @property
     def support(self) -> int:
         """D."""
-        return len(self.rows) - 1
+        return self.rows[0].support
 
     @property
     def keysize(self) -> int:
         """KEYSIZE."""
         return self.rows[0].keysize
 
+    @cached_property
+    def _noise_by_key(self) -> NDArray[np.int64]:
+        return np.array(self.by_key, dtype=np.int64)
+
+    @property
+    def largest(self) -> int:
+        """The largest count that is served."""
+        return COUNT_MAX if self.period else len(self.rows) - 1
+
+    @property
+    def pairs(self) -> range:
+        """The counts n whose pairs n, n + 1 stand for all pairs of neighbours."""
+        return range(len(self.rows) - (self.period == 0))
+
+    def place(self, counts: Any) -> Any:
+        """The row of each count, all of which must be served."""
+        turn = len(self.rows) - self.period
+        return np.where(counts < len(self.rows), counts, turn + (counts - turn) % max(self.period, 1))
+
     def row(self, count: int) -> LookupTable:
-        """The lookup table of a count; that of D for every larger one."""
-        return self.rows[min(parameters.integer(count, "count", low=0, high=COUNT_MAX), self.support)]
+        """The lookup table of a count."""
+        return self.rows[int(self.place(parameters.integer(count, "count", low=0, high=self.largest)))]
 
 
 def build(
@@ -71,8 +100,12 @@ def build(
     gamma: parameters.Number | None = None,
     keysize: int,
     way: str = "rows",
+    last: LookupTable | None = None,
 ) -> PerturbationTable:
     """The table of the noise with a support and a variance, or the γ of its symmetric row.
+
+    ``last`` is the row of D and all larger counts, such as one of `symmetric.lookup_table`; else it is
+    made by ceilings like the others.
 
     "rows" gives each count below D its own noise, unbiased before rounding (the ceilings move mass to
     the left), and leaves 0 as it is. "clamped" is max(0, n + Z): all keys below the cut of −n give −n.
@@ -92,13 +125,15 @@ def build(
     """
     aim = asymmetric.target(support=support, variance=variance, gamma=gamma)
     size, chosen = parameters.keysize(keysize), small_counts.way_out(way)
-    last = _cuts(aim.support, aim, size)
+    if last is None:
+        last = LookupTable(keysize=size, cuts=_cuts(aim.support, aim, size))
+    elif not isinstance(last, LookupTable) or (last.support, last.keysize) != (aim.support, size):
+        raise parameters.wrong_value("last", f"a LookupTable of support {aim.support}, keysize {size}", last)
     if chosen == "rows":
-        cuts = [*(_cuts(count, aim, size) for count in range(aim.support)), last]
+        cuts = [_cuts(count, aim, size) for count in range(aim.support)]
     else:
-        skipped = range(aim.support, -1, -1)
-        cuts = [(*[0] * places, *last[places:]) for places in skipped]
-    return PerturbationTable(chosen, tuple(LookupTable(keysize=size, cuts=row) for row in cuts))
+        cuts = [(*[0] * places, *last.cuts[places:]) for places in range(aim.support, 0, -1)]
+    return PerturbationTable((*(LookupTable(keysize=size, cuts=row) for row in cuts), last))
 
 
 def _cuts(count: int, aim: Target, keysize: int) -> tuple[int, ...]:
@@ -132,12 +167,16 @@ def sample(table: PerturbationTable, counts: ArrayLike, keys: ArrayLike) -> Any:
     (2, array([ 0, -1, -2,  2]))
     """
     size = _checked(table).keysize
-    numbers = parameters.integers(counts, "counts", low=0, high=COUNT_MAX)
+    numbers = parameters.integers(counts, "counts", low=0, high=table.largest)
     places = parameters.integers(keys, "keys", low=0, high=size - 1)
     if numbers.shape != places.shape:
         raise parameters.wrong_value("keys", f"of the shape {numbers.shape} of counts", places.shape)
-    rows = np.minimum(numbers.reshape(-1), table.support).astype(np.uint16)  # small integers sort fastest
-    noise = _sorted_sample(table, rows, places.reshape(-1)).reshape(numbers.shape)
+    rows = table.place(numbers.reshape(-1)).astype(np.uint32)
+    if table.by_key:
+        noise = table._noise_by_key[rows, places.reshape(-1)]
+    else:
+        noise = _sorted_sample(table, rows, places.reshape(-1))
+    noise = noise.reshape(numbers.shape)
     return int(noise) if np.ndim(counts) == 0 else noise
 
 
@@ -150,7 +189,7 @@ def _checked(table: Any) -> PerturbationTable:
 def _sorted_sample(table: PerturbationTable, rows: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
     """Look keys up row by row, each row's together."""
     order = np.argsort(rows, kind="stable")
-    ends = np.bincount(rows, minlength=table.support + 1).cumsum()
+    ends = np.bincount(rows, minlength=len(table.rows)).cumsum()
     ordered, found = keys[order], np.empty(len(keys), dtype=np.int64)
     start = 0
     for row, end in zip(table.rows, ends.tolist(), strict=True):
@@ -168,8 +207,7 @@ def outputs(table: PerturbationTable, count: int) -> tuple[tuple[int, ...], tupl
     >>> outputs(build(support=2, variance=1, keysize=256), 1)
     ((102, 79, 49, 26, 0), (17, 62, 99, 62, 16))
     """
-    largest = _checked(table).support
-    first = min(parameters.integer(count, "count", low=0, high=COUNT_MAX - 1), largest)
+    first = int(_checked(table).place(parameters.integer(count, "count", low=0, high=table.largest - 1)))
     less, more = (small_counts.published(table.row(n).weights, n, 0) for n in (first, first + 1))
     return (*less, 0), tuple(more)
 
@@ -211,3 +249,35 @@ def growth(table: PerturbationTable, count: int, delta: parameters.Number | None
     less, more = outputs(table, count)
     both = ((more, less), (less, more))
     return max(sampling.smallest_growth(p, q, target * table.keysize) for p, q in both)
+
+
+class Guarantee(NamedTuple):
+    """(ε, δ) of every pair of neighbouring counts from some count on, and the n of the pair with the largest δ."""
+
+    epsilon: float
+    delta: float
+    worst: int
+
+
+def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Number | None = None) -> Guarantee:
+    """The (ε, δ) that all counts n ≥ ``first`` and n + 1 have in common, rounded up.
+
+    Without an ε, δ is the least that any ε gives to all of them, and ε the smallest that belongs to it.
+
+    >>> table = build(support=2, variance=1, keysize=256)
+    >>> guarantee(table, first=1, epsilon=1), guarantee(table, first=0)
+    (Guarantee(epsilon=1.0, delta=0.2179..., worst=1), Guarantee(epsilon=0.0, delta=0.6015625, worst=0))
+    """
+    pairs = _checked(table).pairs
+    counts = pairs[min(parameters.integer(first, "first", low=0, high=COUNT_MAX), len(pairs) - 1) :]
+    if table.period > 1:  # their pairs recur
+        counts = range(min(counts.start, len(table.rows) - table.period), counts.stop)
+    if epsilon is not None:
+        level = parameters.epsilon(epsilon)
+        worst = {n: max(side.upper for side in delta(table, n, level)) for n in counts}
+        count = max(worst, key=lambda n: worst[n])
+        return Guarantee(float(level), sampling.rounded_up(worst[count]), count)
+    least = {n: alone(table, n) for n in counts}
+    count = max(least, key=lambda n: least[n])
+    ratio = max(growth(table, n, least[count]) if least[count] else growth(table, n) for n in counts)
+    return Guarantee(sampling.logarithm_up(ratio), sampling.rounded_up(least[count]), count)

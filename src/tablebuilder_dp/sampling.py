@@ -212,11 +212,24 @@ def epsilon(table: LookupTable, delta: parameters.Number | None = None) -> float
     >>> epsilon(table), epsilon(table, "0.5"), epsilon(table, "0.001")
     (0.4877..., 0.0, inf)
     """
-    ratio = growth(table, delta)
-    if ratio in (1, math.inf):
-        return math.log(ratio)
-    exact = certified.logarithm(Fraction(ratio)).upper
-    return next(value for value in (float(exact), math.nextafter(float(exact), math.inf)) if value >= exact)
+    return logarithm_up(growth(table, delta))
+
+
+def logarithm_up(ratio: Fraction | float) -> float:
+    """ε from e^ε ≥ 1, rounded up as a guarantee must be.
+
+    >>> logarithm_up(Fraction(1)), logarithm_up(Fraction(2))
+    (0.0, 0.693147180559945...)
+    """
+    return (
+        math.log(ratio) if ratio in (1, math.inf) else rounded_up(certified.logarithm(Fraction(ratio)).upper)
+    )
+
+
+def rounded_up(exact: Fraction) -> float:
+    """The least float64 that is not below an exact number."""
+    near = float(exact)
+    return near if near >= exact else math.nextafter(near, math.inf)
 
 
 def growth(table: LookupTable, delta: parameters.Number | None = None) -> Fraction | float:
