@@ -252,7 +252,7 @@ def growth(table: PerturbationTable, count: int, delta: parameters.Number | None
 
 
 class Guarantee(NamedTuple):
-    """(ε, δ) of every pair of neighbouring counts from some count on, and the n of the pair with the largest δ."""
+    """(ε, δ) of all neighbouring counts from some count on, and the n of the pair with the largest δ."""
 
     epsilon: float
     delta: float
