@@ -10,6 +10,7 @@ export OPENBLAS_NUM_THREADS := 1
 
 ifeq ($(PYTHON),.venv/bin/python)
 ENVIRONMENT := .venv/ready
+SPARK := .venv/spark
 endif
 
 .DEFAULT_GOAL := help
@@ -30,7 +31,7 @@ verify: $(ENVIRONMENT) ## a verdict for everything that the paper says (VERIFY="
 paper: $(ENVIRONMENT) ## typeset paper/report.pdf from the committed numbers
 	@$(PYTHON) -m compendium.report
 
-test: $(ENVIRONMENT) ## style, types, tests and doctests
+test: $(ENVIRONMENT) $(SPARK) ## style, types, tests and doctests
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
@@ -42,10 +43,12 @@ lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
 
 bench: .venv-bench/ready $(ENVIRONMENT) ## ratios against other software, in an environment of its own
 	.venv-bench/bin/python benchmarks/run.py
+	.venv-bench/bin/python -m benchmarks.microdata
 	$(PYTHON) benchmarks/notebooks.py
 
 lock: $(ENVIRONMENT) ## resolve the dependencies of pyproject.toml anew, without addresses
-	$(COMPILE) --all-extras -o requirements.lock
+	$(COMPILE) --extra notebooks --extra test --extra setup -o requirements.lock
+	$(COMPILE) --extra spark --constraint requirements.lock -o requirements-spark.lock
 	$(COMPILE) benchmarks/rivals.in -o benchmarks/requirements.lock
 
 clean: ## remove environments, caches and builds
@@ -57,6 +60,11 @@ COMPILE = $(PYTHON) -m uv pip compile pyproject.toml --generate-hashes --univers
 
 # uv, itself taken from the lock, installs several times faster than pip; where it cannot (a mirror
 # that only pip knows of, say), pip does the same from the same hashes.
+define install
+	@$(@D)/bin/python -m uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $< \
+	  || $(@D)/bin/python -m pip install --quiet --require-hashes -r $<
+endef
+
 define build
 	@test -n "$(BASE)" || { echo "Python 3.11 or newer is needed, none was found: try make $(MAKECMDGOALS) BASE=/path/to/python" >&2; exit 2; }
 	@echo "Building $(@D) from $< with $$($(BASE) --version) (once) ..."
@@ -64,14 +72,18 @@ define build
 	@$(BASE) -m venv $(@D)
 	@sed -n '/^uv==/,/^[^ ]/{/^uv==/p;/^    --hash/p;}' $< > $(@D)/uv.lock
 	@$(@D)/bin/python -m pip install --quiet --require-hashes -r $(@D)/uv.lock
-	@$(@D)/bin/python -m uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $< \
-	  || $(@D)/bin/python -m pip install --quiet --require-hashes -r $<
+$(install)
 	@$(@D)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 endef
 
 .venv/ready: requirements.lock pyproject.toml
 	$(build)
+
+.venv/spark: requirements-spark.lock .venv/ready
+	@echo "Adding PySpark from $< (once) ..."
+	$(install)
+	@touch $@
 
 .venv-bench/ready: benchmarks/requirements.lock
 	$(build)

@@ -5,11 +5,23 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tablebuilder_dp import best_gamma, certified, cli, composition, design, privacy, symmetric
+from tablebuilder_dp import (
+    best_gamma,
+    certified,
+    cli,
+    composition,
+    design,
+    perturbation_table,
+    privacy,
+    sampling,
+    symmetric,
+    table_files,
+)
 
 DESIGN = ["design", "--epsilon", "0.5", "--delta", "1e-4"]
 PRIVACY = ["privacy", "--support", "11", "--variance", "4", "--epsilon", "0.5", "1", "2"]
@@ -177,7 +189,119 @@ def test_long_tables_show_their_ends(capsys: pytest.CaptureFixture[str]) -> None
     assert any("more (all with --json)" in line for line in shown)
 
 
+@pytest.fixture
+def table_file(tmp_path: Path) -> str:
+    """A small table with an empty cell that stays empty."""
+    path = tmp_path / "table.txt"
+    table_files.write(perturbation_table.build(support=2, variance=1, keysize=256), path, layout="sas")
+    return str(path)
+
+
+def test_privacy_of_a_table_as_json(capsys: pytest.CaptureFixture[str], table_file: str) -> None:
+    found = answer(capsys, "privacy", "--table", table_file, "--epsilon", "0.5", "2")
+    assert list(found) == ["table", "keysize", "support", "counts", "guarantee", "profile"]
+    assert (found["table"], found["keysize"], found["support"], found["counts"]) == (table_file, 256, 2, 3)
+    table, starts = table_files.read(table_file), {"from_0": 0, "from_1": 1, "from_largest": 2}
+    for name, first in starts.items():
+        assert found["guarantee"][name] == perturbation_table.guarantee(table, first=first)._asdict()
+    assert list(found["guarantee"]) == list(starts)
+    for row, epsilon in zip(found["profile"], ("0.5", "2"), strict=True):
+        truth = {
+            name: perturbation_table.guarantee(table, first=first, epsilon=epsilon)
+            for name, first in starts.items()
+        }
+        assert row == {
+            "epsilon": float(epsilon),
+            "delta": truth["from_0"].delta,
+            **{f"delta_{name}": one.delta for name, one in truth.items()},
+            "worst": truth["from_0"].worst,
+        }
+    assert found["profile"][0]["delta_from_1"] > found["profile"][0]["delta_from_largest"]
+    assert answer(capsys, "privacy", "--table", table_file)["profile"] == []
+
+
+def test_privacy_of_a_table_for_people(
+    capsys: pytest.CaptureFixture[str], table_file: str, tmp_path: Path
+) -> None:
+    shown = text(capsys, "privacy", "--table", table_file)
+    assert shown.startswith(f"Perturbation table {table_file}: 256 keys, noise on [-2, 2]\n")
+    assert "counts 0 to 2, larger ones as 2\n" in shown
+    assert "  all              0.6015625              0.0                    0 and 1\n" in shown
+    assert "  from 2 on        0.06640625 " in shown
+    assert "delta, all" not in shown
+    assert "no epsilon makes it less than 0.6015625, because of the counts 0 and 1." in shown
+    shown = text(capsys, "privacy", "--table", table_file, "--epsilon", "1")
+    assert (
+        "  epsilon   delta, all             delta, from 1 on       delta, from 2 on       worst pair\n"
+        in shown
+    )
+    assert "  1         0.6015625              0.2179" in shown
+    rounding = tmp_path / "rounding.csv"
+    cells = [f"{n},{key},{3 * round(n / 3) - n}\n" for n in range(1, 7) for key in (0, 1)]
+    rounding.write_text("pcv,ckey,pvalue\n" + "".join(cells))
+    shown = text(capsys, "privacy", "--table", str(rounding))
+    assert "counts 0 to 6, larger ones refused\n" in shown
+    assert (
+        "Here it is 1 for the counts 1 and 2: their published values tell them apart with certainty." in shown
+    )
+    coin = sampling.LookupTable(2, (0, 1, 2))
+    even = perturbation_table.PerturbationTable((coin, sampling.LookupTable(2, (1, 2, 2))), period=0)
+    table_files.write(even, tmp_path / "even.csv", layout="ons")
+    shown = text(capsys, "privacy", "--table", str(tmp_path / "even.csv"))
+    assert "Here it is 0 from epsilon 0.0 on: no value excludes a count." in shown
+    table_files.write(perturbation_table.build(support=1, gamma=1, keysize=2), rounding, layout="ons")
+    assert "larger ones as the last 250 in turn" in text(capsys, "privacy", "--table", str(rounding))
+
+
+@pytest.mark.parametrize("rule", ["ceiling", "symmetric"])
+@pytest.mark.parametrize("way", ["rows", "clamped"])
+def test_a_table_of_all_counts_is_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, way: str, rule: str
+) -> None:
+    path, asked = tmp_path / "table.txt", ["table", "--epsilon", "1", "--support", "5", "--keysize", "2^6"]
+    asked += ["--rule", rule]
+    before = answer(capsys, *asked)
+    found = answer(capsys, *asked, "--small-counts", way, "-o", str(path))
+    assert found == {**before, "output": str(path), "layout": "tau-argus", "small_counts": way}
+    table = table_files.read(path)
+    gamma = design.proposition_3("1", support=5).gamma
+    last = sampling.LookupTable(2**6, tuple(found["cuts"]))
+    assert table == perturbation_table.build(support=5, gamma=gamma, keysize=2**6, way=way, last=last)
+    assert path.read_text().startswith("i;j;p;v;p_int_ub\n")
+    for layout in ("sas", "ons"):
+        other = tmp_path / layout
+        asked_too = [*asked, "--small-counts", way, "--output", str(other), "--layout", layout]
+        assert f"The table of all counts is in {other}; its privacy: " in text(capsys, *asked_too)
+        again = table_files.read(other)
+        assert [again.row(n) for n in range(9)] == [table.row(n) for n in range(9)]
+    assert other.read_text().startswith('"pcv"')
+
+
+def test_what_the_system_refuses_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    gone, small = str(tmp_path / "gone" / "a.txt"), ["table", "--epsilon", "1", "--support", "2"]
+    save = [*small, "--keysize", "16", "--small-counts", "rows", "-o"]
+    for arguments, message in (
+        (["privacy", "--table", gone], f"{gone}: No such file or directory"),
+        (["privacy", "--table", str(tmp_path)], f"{tmp_path}: Is a directory"),
+        ([*save, gone], f"output must be in a folder that exists, got '{gone}'"),
+        ([*save, str(tmp_path)], f"{tmp_path}: Is a directory"),
+    ):
+        assert cli.main(arguments) == 2
+        assert capsys.readouterr() == ("", f"tablebuilder-dp: {message}\n")
+
+
 BAD = {
+    "the following arguments are required: --support, --epsilon": ["privacy", "--gamma", "1"],
+    "argument --support: not allowed with argument --table": ["privacy", "--table", "a", "--support", "3"],
+    "argument --variance: not allowed with argument --table": ["privacy", "--table", "a", "--variance", "3"],
+    "argument --gamma: not allowed with argument --table": ["privacy", "--table", "a", "--gamma", "3"],
+    "argument --cells: not allowed with argument --table": ["privacy", "--table", "a", "--cells", "1"],
+    "the following arguments are required: --output": [*TABLE, "--small-counts", "rows"],
+    "the following arguments are required: --small-counts": [*TABLE, "-o", "a.txt"],
+    "keysize must be a power of 2 or of 10 for this layout (see perturbation_table.requantised), got 24": [
+        *["table", "--epsilon", "1", "--support", "2", "--keysize", "24"],
+        *["--small-counts", "rows", "-o", "no-such-file.txt"],
+    ],
     "epsilon must be a number in (0, 500], got '-1'": ["design", "--epsilon", "-1", "--delta", "1e-4"],
     "epsilon must be a number in (0, 500], got 'nan'": ["design", "--epsilon", "nan", "--delta", "1e-4"],
     "epsilon must be a number in (0, 500], got '0'": [

@@ -129,11 +129,20 @@ def cell_keys(
     labels = _whole(cells, "cells", low=0, high=10**7)
     if labels.shape != parts.shape[:1]:
         raise parameters.wrong_value("cells", f"one label a record ({len(parts)})", labels.shape)
+    sums = np.zeros((int(labels.max()) + 1, 4), dtype=np.uint64)
+    np.add.at(sums, labels, parts)  # no overflow: fewer than 2^32 keys below 2^32
+    return from_sums(sums, keysize=keysize, modulus=modulus, reduction=reduction)
+
+
+def from_sums(sums: Keys, *, keysize: int = 2**BITS, modulus: int = BIG_N, reduction: str = "low") -> Keys:
+    """The keys of cells from the sums of the four components of their record keys, one row a cell.
+
+    >>> from_sums(np.array([[4, 5, 7, 11]], dtype=np.uint64))
+    array([13], dtype=uint64)
+    """
     reduce = _chosen(REDUCTIONS, "reduction", reduction)
     bits = _key_bits(keysize)
     _check_modulus(modulus, keysize, reduction)
-    sums = np.zeros((int(labels.max()) + 1, 4), dtype=np.uint64)
-    np.add.at(sums, labels, parts)  # no overflow: fewer than 2^32 keys below 2^32
     return reduce(np.bitwise_xor.reduce(sums % np.uint64(modulus), axis=1), bits)
 
 

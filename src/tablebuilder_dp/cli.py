@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,10 +23,14 @@ from tablebuilder_dp import (
     design,
     noise,
     parameters,
+    perturbation_table,
     privacy,
     sampling,
+    small_counts,
     symmetric,
+    table_files,
 )
+from tablebuilder_dp.perturbation_table import PerturbationTable
 
 PROGRAM = "tablebuilder-dp"
 PLUGINS = "tablebuilder_dp.commands"
@@ -58,14 +63,26 @@ def main(
     options = _parser(_installed() if plugins is None else plugins).parse_args(arguments)
     try:
         answer = options.run(options)
+    except KeyboardInterrupt:
+        print(f"{PROGRAM}: interrupted", file=sys.stderr)
+        return 130
     except (ValueError, TypeError, ArithmeticError) as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{PROGRAM}: {_system_error(error)}", file=sys.stderr)
         return 2
     try:
         print(json.dumps(answer.data, allow_nan=False) if options.json else answer.text, flush=True)
     except BrokenPipeError:  # the reader has seen enough, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(answer.status)
+
+
+def _system_error(error: OSError) -> str:
+    """What the operating system refused, without its number: "a.txt: No such file or directory"."""
+    where = error.filename2 or error.filename
+    return f"{where}: {error.strerror}" if where and error.strerror else str(error)
 
 
 def _installed() -> list[Callable[[Register], None]]:
@@ -78,6 +95,8 @@ def _installed() -> list[Callable[[Register], None]]:
 
 
 def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentParser:
+    from tablebuilder_dp import cli_microdata  # which uses this module in turn
+
     parser = _Parser(prog=PROGRAM, description="Design TableBuilder noise and state its (epsilon, delta).")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
@@ -91,32 +110,37 @@ def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentP
     guide.add_argument("--epsilon", required=True, metavar="E", help="privacy loss, above 0")
     guide.add_argument("--delta", required=True, metavar="D", help="failure probability, in (0, 1)")
     choice = guide.add_mutually_exclusive_group()
-    _add_slack(choice)
+    add_slack(choice)
     choice.add_argument(
         "--free-gamma", action="store_true", help="take the best gamma for each support, not Proposition 3's"
     )
 
-    profile = command("privacy", _privacy, "delta at one or more epsilon for a given noise")
-    profile.add_argument("--support", required=True, metavar="D", help="noise on [-D, D]")
-    shape = profile.add_mutually_exclusive_group(required=True)
+    profile = command("privacy", _privacy, "delta at one or more epsilon for a given noise or table")
+    profile.add_argument("--support", metavar="D", help="noise on [-D, D]")
+    shape = profile.add_mutually_exclusive_group()
     shape.add_argument("--variance", metavar="V", help="variance of the noise")
     shape.add_argument("--gamma", metavar="G", help="decay of the noise, C exp(-G z^2)")
-    profile.add_argument("--epsilon", required=True, nargs="+", metavar="E", help="privacy losses")
+    profile.add_argument("--epsilon", nargs="+", metavar="E", help="privacy losses")
     profile.add_argument(
-        "--cells", default="1", metavar="K", help="published cells with the same person in them (default: 1)"
+        "--cells", metavar="K", help="published cells with the same person in them (default: 1)"
+    )
+    profile.add_argument(
+        "--table", metavar="FILE", help="a perturbation table instead, as tau-argus, SAS or ONS tools have it"
     )
 
     table = command("table", _table, "the lookup table of a design, and its privacy after sampling")
     _add_table(table)
+    _add_file(table)
     draw = command("sample", _sample, "the noise that a design's lookup table gives to cell keys")
     _add_table(draw)
     draw.add_argument("keys", nargs="+", metavar="KEY", help="cell keys in [0, KEYSIZE)")
-    for register in plugins:
+    for register in (cli_microdata.register, *plugins):
         register(command)
     return parser
 
 
-def _add_slack(parser: argparse._ActionsContainer) -> None:
+def add_slack(parser: argparse._ActionsContainer) -> None:
+    """Add ``--slack``, the paper's by default."""
     parser.add_argument(
         "--slack",
         default=str(float(design.PAPER_SLACK)),
@@ -128,14 +152,26 @@ def _add_slack(parser: argparse._ActionsContainer) -> None:
 def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epsilon", required=True, metavar="E", help="privacy loss of the design")
     parser.add_argument("--support", required=True, metavar="D", help="noise on [-D, D]")
-    _add_slack(parser)
+    add_slack(parser)
     parser.add_argument("--keysize", required=True, metavar="K", help="number of keys, such as 2^32")
     parser.add_argument(
         "--rule",
-        choices=("ceiling", "symmetric"),
-        default="ceiling",
+        choices=sampling.RULES,
+        default=sampling.RULES[0],
         help="how probabilities become keys: the paper's ceilings, or symmetric weights "
         "that keep epsilon in both directions (default: %(default)s)",
+    )
+
+
+def _add_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the table of all counts to a file")
+    parser.add_argument(
+        "--small-counts",
+        choices=small_counts.WAYS,
+        help="counts below D in that file: unbiased rows of their own, or negative results set to 0",
+    )
+    parser.add_argument(
+        "--layout", choices=table_files.LAYOUTS, help="how to write that file (default: tau-argus)"
     )
 
 
@@ -169,8 +205,27 @@ def _design(options: argparse.Namespace) -> Answer:
     return Answer(answer, "\n".join(text))
 
 
+def _require(options: argparse.Namespace, *names: str) -> None:
+    """Demand options that only some uses of a command need, in the words of the parser."""
+    missing = [f"--{name}" for name in names if getattr(options, name.replace("-", "_")) is None]
+    if missing:
+        raise ValueError(f"the following arguments are required: {', '.join(missing)}")
+
+
+def _refuse(options: argparse.Namespace, other: str, *names: str) -> None:
+    for name in names:
+        if getattr(options, name) is not None:
+            raise ValueError(f"argument --{name}: not allowed with argument {other}")
+
+
 def _privacy(options: argparse.Namespace) -> Answer:
-    support, cells = _integer(options.support, "support"), _integer(options.cells, "cells")
+    if options.table is not None:
+        _refuse(options, "--table", "support", "variance", "gamma", "cells")
+        return _privacy_of_table(options.table, options.epsilon or [])
+    _require(options, "support", "epsilon")
+    if options.variance is None and options.gamma is None:
+        raise ValueError("one of the arguments --variance --gamma is required")
+    support, cells = read_integer(options.support, "support"), read_integer(options.cells or "1", "cells")
     if options.gamma is None:
         rate: parameters.Number = noise.gamma(support=support, variance=options.variance)
     else:
@@ -209,8 +264,91 @@ def _plateau_line(support: int, gamma: parameters.Number) -> str:
     return f"  delta falls until epsilon {onset:.6g} and stays at {_digits(height)} from there"
 
 
+def _privacy_of_table(path: str, levels: Sequence[str]) -> Answer:
+    table = table_files.read(path)
+    last = len(table.rows) - 1
+    starts = {"from_0": 0, "from_1": 1, "from_largest": last}
+    found = {name: perturbation_table.guarantee(table, first=first) for name, first in starts.items()}
+    answer: dict[str, Any] = {
+        "table": path,
+        "keysize": table.keysize,
+        "support": table.support,
+        "counts": len(table.rows),
+        "guarantee": {
+            name: {**one._asdict(), "epsilon": _finite(one.epsilon)} for name, one in found.items()
+        },
+        "profile": [_profile_of_table(table, level, starts) for level in levels],
+    }
+    ways = {0: "larger ones refused", 1: f"larger ones as {last}"}
+    text = [
+        f"Perturbation table {path}: {table.keysize} keys, noise on [-{table.support}, {table.support}]",
+        f"  counts 0 to {last}, {ways.get(table.period, f'larger ones as the last {table.period} in turn')}",
+        "",
+        f"  {'for the counts':<16} {'least delta':<22} {'from epsilon':<22} worst pair",
+        *(
+            f"  {where:<16} {one.delta!r:<22} {one.epsilon!r:<22} {one.worst} and {one.worst + 1}"
+            for where, one in zip(_from(last), found.values(), strict=True)
+        ),
+        *_profile_lines(answer["profile"], _from(last)),
+        "",
+        *_in_words(found["from_0"]),
+    ]
+    return Answer(answer, "\n".join(text))
+
+
+def _profile_of_table(table: PerturbationTable, level: str, starts: dict[str, int]) -> dict[str, Any]:
+    """δ at one ε, for all counts and from some counts on."""
+    found = {
+        name: perturbation_table.guarantee(table, first=first, epsilon=level)
+        for name, first in starts.items()
+    }
+    everywhere = found["from_0"]
+    deltas = {f"delta_{name}": one.delta for name, one in found.items()}
+    return {
+        "epsilon": everywhere.epsilon,
+        "delta": everywhere.delta,
+        **deltas,
+        "worst": everywhere.worst,
+    }
+
+
+def _from(last: int) -> list[str]:
+    return ["all", "from 1 on", f"from {last} on"]
+
+
+def _profile_lines(profile: list[dict[str, Any]], names: list[str]) -> list[str]:
+    if not profile:
+        return []
+    heads = " ".join(f"{f'delta, {name}':<22}" for name in names)
+    rows = (
+        f"  {row['epsilon']:<9g} {row['delta_from_0']!r:<22} {row['delta_from_1']!r:<22} "
+        f"{row['delta_from_largest']!r:<22} {row['worst']} and {row['worst'] + 1}"
+        for row in profile
+    )
+    return ["", f"  {'epsilon':<9} {heads} worst pair", *rows]
+
+
+def _in_words(found: perturbation_table.Guarantee) -> list[str]:
+    """What the numbers for all counts mean."""
+    pair = f"{found.worst} and {found.worst + 1}"
+    if found.delta == 1:
+        verdict = (
+            f"Here it is 1 for the counts {pair}: their published values tell them apart with certainty."
+        )
+    elif found.delta == 0:
+        verdict = f"Here it is 0 from epsilon {found.epsilon!r} on: no value excludes a count."
+    else:
+        verdict = f"Here no epsilon makes it less than {found.delta!r}, because of the counts {pair}."
+    return [
+        "One person more or less moves a count by one. Whatever is published is at most e^epsilon times as",
+        "likely for one of two such counts as for the other, but for a probability of delta. A delta of 0 is",
+        "full protection at that epsilon, a delta of 1 means no protection.",
+        verdict,
+    ]
+
+
 def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.LookupTable]:
-    support, keysize = _integer(options.support, "support"), _keysize(options.keysize)
+    support, keysize = read_integer(options.support, "support"), read_keysize(options.keysize)
     made = design.proposition_3(options.epsilon, support=support, slack=options.slack)
     noise_on_keys: dict[str, Any] = {"support": support, "gamma": made.gamma, "keysize": keysize}
     if options.rule == "symmetric":
@@ -220,6 +358,7 @@ def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.Lookup
 
 def _table(options: argparse.Namespace) -> Answer:
     made, table = _lookup(options)
+    saved = _save(options, made, table)
     after, smallest = sampling.after_sampling(table), sampling.epsilon(table)
     answer: dict[str, Any] = {
         "keysize": table.keysize,
@@ -233,6 +372,7 @@ def _table(options: argparse.Namespace) -> Answer:
         "epsilon_smallest": _finite(smallest),
         "delta": float(after.delta),
         "rule": options.rule,
+        **saved,
     }
     lost = "none" if table.full_support else ", ".join(map(str, table.lost))
     rows = zip(range(-table.support, table.support + 1), table.cuts, table.weights, strict=True)
@@ -250,7 +390,24 @@ def _table(options: argparse.Namespace) -> Answer:
         "        z                    cut                   keys",
         *_shortened([f"  {z:7d}   {cut:20d}   {weight:20d}" for z, cut, weight in rows]),
     ]
+    if saved:
+        ask = shlex.join([PROGRAM, "privacy", "--table", options.output])
+        text += ["", f"The table of all counts is in {options.output}; its privacy: {ask}"]
     return Answer(answer, "\n".join(text))
+
+
+def _save(options: argparse.Namespace, made: design.Design, last: sampling.LookupTable) -> dict[str, str]:
+    """Write the table of all counts if a file is named."""
+    if options.output is None:
+        if options.small_counts or options.layout:
+            _require(options, "output")
+        return {}
+    _require(options, "small-counts")
+    way, layout = options.small_counts, options.layout or table_files.LAYOUTS[0]
+    aim: dict[str, Any] = {"support": last.support, "gamma": made.gamma, "keysize": last.keysize}
+    table = perturbation_table.build(**aim, way=way, last=last)
+    table_files.write(table, options.output, layout=layout)
+    return {"output": options.output, "layout": layout, "small_counts": way}
 
 
 def _designed_delta(made: design.Design) -> str:
@@ -262,21 +419,23 @@ def _designed_delta(made: design.Design) -> str:
 
 def _sample(options: argparse.Namespace) -> Answer:
     _, table = _lookup(options)
-    keys = [_integer(key, "key") for key in options.keys]
+    keys = [read_integer(key, "key") for key in options.keys]
     samples = sampling.sample(table, keys).tolist()
     rows = (f"  {key:>20d}   {value:+d}" for key, value in zip(keys, samples, strict=True))
     return Answer({"samples": samples}, "\n".join([f"  {'key':>20}   noise", *rows]))
 
 
-def _integer(text: str, name: str) -> int:
+def read_integer(text: str, name: str) -> int:
+    """A whole number as it was typed."""
     if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
         raise parameters.wrong_value(name, "an integer", text)
     return int(text)
 
 
-def _keysize(text: str) -> int:
+def read_keysize(text: str) -> int:
+    """A number of keys, also as a power such as 2^32."""
     power = re.fullmatch(r"([0-9]{1,2})(?:\^|\*\*)([0-9]{1,2})", text)
-    return int(power[1]) ** int(power[2]) if power else _integer(text, "keysize")
+    return int(power[1]) ** int(power[2]) if power else read_integer(text, "keysize")
 
 
 def _digits(value: float) -> str:

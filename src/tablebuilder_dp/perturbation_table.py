@@ -209,7 +209,8 @@ def outputs(table: PerturbationTable, count: int) -> tuple[tuple[int, ...], tupl
     """
     first = int(_checked(table).place(parameters.integer(count, "count", low=0, high=table.largest - 1)))
     less, more = (small_counts.published(table.row(n).weights, n, 0) for n in (first, first + 1))
-    return (*less, 0), tuple(more)
+    start = max(first - table.support, 0)
+    return (*less[start:], 0), tuple(more[start:])
 
 
 def delta(table: PerturbationTable, count: int, epsilon: parameters.Number) -> tuple[Enclosure, Enclosure]:
@@ -269,9 +270,10 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
     (Guarantee(epsilon=1.0, delta=0.2179..., worst=1), Guarantee(epsilon=0.0, delta=0.6015625, worst=0))
     """
     pairs = _checked(table).pairs
-    counts = pairs[min(parameters.integer(first, "first", low=0, high=COUNT_MAX), len(pairs) - 1) :]
+    span = pairs[min(parameters.integer(first, "first", low=0, high=COUNT_MAX), len(pairs) - 1) :]
     if table.period > 1:  # their pairs recur
-        counts = range(min(counts.start, len(table.rows) - table.period), counts.stop)
+        span = range(min(span.start, len(table.rows) - table.period), span.stop)
+    counts = sorted({outputs(table, n): n for n in reversed(span)}.values())  # each kind of pair once
     if epsilon is not None:
         level = parameters.epsilon(epsilon)
         worst = {n: max(side.upper for side in delta(table, n, level)) for n in counts}
@@ -279,5 +281,26 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
         return Guarantee(float(level), sampling.rounded_up(worst[count]), count)
     least = {n: alone(table, n) for n in counts}
     count = max(least, key=lambda n: least[n])
+    if least[count] == 1:  # some pair is told apart with certainty
+        return Guarantee(0.0, 1.0, count)
     ratio = max(growth(table, n, least[count]) if least[count] else growth(table, n) for n in counts)
     return Guarantee(sampling.logarithm_up(ratio), sampling.rounded_up(least[count]), count)
+
+
+def requantised(table: PerturbationTable, keysize: int) -> PerturbationTable:
+    """The table that keys from [0, keysize) realise when key/keysize is compared with cut/KEYSIZE.
+
+    This is exact: key/keysize < cut/KEYSIZE if and only if key < cut·keysize/KEYSIZE, and for a whole key
+    that is key < ⌈cut·keysize/KEYSIZE⌉, the new cut point. Noise that does not rise with the key has no
+    cut points, so its keys stay as many as they are.
+
+    >>> requantised(build(support=2, variance=1, keysize=256), 10).rows[2].cuts
+    (1, 4, 7, 10, 10)
+    """
+    size, old = parameters.keysize(keysize), _checked(table).keysize
+    if size == old:
+        return table
+    if table.by_key:
+        raise parameters.wrong_value("keysize", f"{old} for noise that does not rise with the key", keysize)
+    rows = (LookupTable(size, tuple(-(-cut * size // old) for cut in row.cuts)) for row in table.rows)
+    return PerturbationTable(tuple(rows), table.period)

@@ -21,6 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from tablebuilder_dp import certified, design, parameters, privacy
 from tablebuilder_dp.intervals import MAX_DIGITS, Enclosure
 
+RULES = ("ceiling", "symmetric")
+"""How probabilities become keys: by the paper's ceilings, or as weights of `symmetric`."""
+
 _BUCKET_BITS = 16
 _CHUNK = 1 << 16  # keys per step: the working arrays stay in the processor's cache
 

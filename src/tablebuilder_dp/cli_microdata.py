@@ -1,0 +1,221 @@
+"""The commands ``secret``, ``keys``, ``perturb`` and ``example`` of ``tablebuilder-dp``.
+
+What they need is imported when they run, so that the other commands start as fast as ever.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from tablebuilder_dp import parameters, small_counts
+from tablebuilder_dp.cli import Answer, Register, add_slack, read_integer, read_keysize
+from tablebuilder_dp.sampling import RULES
+
+KEYS = "record_key_1 record_key_2 record_key_3 record_key_4"
+
+
+def register(command: Register) -> None:
+    """Add the commands."""
+    secret = command("secret", _secret, "write a new secret, from which record keys are derived")
+    secret.add_argument("-o", "--output", default="key.bin", metavar="FILE", help="default: %(default)s")
+
+    keys = command("keys", _keys, "give every record its keys, by a keyed hash of its id")
+    keys.add_argument("records", metavar="RECORDS", help="a .parquet or .csv file, a record a row")
+    keys.add_argument("--id", required=True, metavar="COLUMN", help="a different integer or text each")
+    keys.add_argument("--secret-file", required=True, metavar="FILE", help="as the command secret writes it")
+    _add_output(keys, "the records with their keys, .parquet or .csv")
+    _add_memory(keys)
+
+    perturb = command("perturb", _perturb, "publish a perturbed table and a statement of its privacy")
+    perturb.add_argument(
+        "records", metavar="RECORDS", help="keyed records: .parquet, .csv or a folder of .parquet files"
+    )
+    perturb.add_argument("--by", required=True, nargs="+", metavar="COLUMN", help="the table's variables")
+    perturb.add_argument("--margins", action="store_true", help="all totals too, each with its own noise")
+    perturb.add_argument("--epsilon", metavar="E", help="privacy loss, above 0; with --delta")
+    perturb.add_argument("--delta", metavar="D", help="failure probability, in (0, 1)")
+    perturb.add_argument("--table", metavar="FILE", help="a perturbation table in place of a design")
+    add_slack(perturb)
+    perturb.add_argument("--keysize", default="2^32", metavar="K", help="a power of 2 (default: %(default)s)")
+    perturb.add_argument("--rule", choices=RULES, default=RULES[0], help="default: %(default)s")
+    perturb.add_argument(
+        "--small-counts",
+        choices=small_counts.WAYS,
+        default=small_counts.WAYS[0],
+        help="counts below D: unbiased rows of their own, empty cells stay empty; or clamped at 0, "
+        "which protects all counts alike and needs --secret-file (default: %(default)s)",
+    )
+    perturb.add_argument("--secret-file", metavar="FILE", help="for the keys of empty cells")
+    perturb.add_argument(
+        "--record-keys",
+        nargs="+",
+        default=KEYS.split(),
+        metavar="COLUMN",
+        help=f"the four columns of record keys, or one (default: {KEYS})",
+    )
+    perturb.add_argument(
+        "--categories", metavar="FILE", help='JSON: {"column": [its categories, in order, null if missing]}'
+    )
+    perturb.add_argument("--only-positive", action="store_true", help="leave out what is published as 0")
+    perturb.add_argument(
+        "--audit", action="store_true", help="add true counts, cell keys and noise; never to be published"
+    )
+    perturb.add_argument("--spark", metavar="MASTER", help="use Spark at this master, such as local[2]")
+    _add_memory(perturb)
+    _add_output(perturb, "the published table, .parquet or .csv; its statement stands beside it")
+
+    example = command("example", _example, "make up a census to try the other commands on")
+    example.add_argument("--records", required=True, metavar="N", help="how many people")
+    example.add_argument("--seed", default="1", metavar="S", help="another seed, other people (default: 1)")
+    _add_output(example, "a .parquet or .csv file")
+
+
+def _add_output(parser: argparse.ArgumentParser, help: str) -> None:
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help=help)
+
+
+def _add_memory(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--memory", metavar="SIZE", help="use disk beyond this, such as 2GB")
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let a request to end do what an interrupt does: nothing half-written stays behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """On a terminal a bar of the records done."""
+    with tqdm(
+        total=total, desc=what, unit=" records", unit_scale=True, disable=not sys.stderr.isatty()
+    ) as bar:
+        yield lambda done: bar.update(done - bar.n) and None
+
+
+def _secret(options: argparse.Namespace) -> Answer:
+    from tablebuilder_dp import microdata
+
+    microdata.make_secret(options.output)
+    text = f"Wrote a secret to {options.output}. Keep it: without it no record key can be made again."
+    return Answer({"output": options.output}, text)
+
+
+def _keys(options: argparse.Namespace) -> Answer:
+    from tablebuilder_dp import microdata
+
+    with _stoppable(), _bar("keys") as progress:
+        microdata.add_keys(
+            options.records,
+            options.output,
+            id=options.id,
+            secret_file=options.secret_file,
+            memory=options.memory,
+            progress=progress,
+        )
+    return Answer({"output": options.output}, f"Wrote the records with their keys to {options.output}")
+
+
+def _protection(options: argparse.Namespace) -> Any:
+    from tablebuilder_dp import microdata
+
+    designed = options.epsilon is not None and options.delta is not None
+    if designed is (options.table is not None) or (options.table and (options.epsilon or options.delta)):
+        raise ValueError("either --epsilon and --delta, or --table, must be given")
+    if options.table is not None:
+        return microdata.from_table(options.table)
+    return microdata.design(
+        options.epsilon,
+        options.delta,
+        slack=options.slack,
+        keysize=read_keysize(options.keysize),
+        rule=options.rule,
+        small_counts=options.small_counts,
+    )
+
+
+def _perturb(options: argparse.Namespace) -> Answer:
+    from tablebuilder_dp import microdata
+    from tablebuilder_dp.microdata import formats, words
+
+    formats.check_output(options.output)
+    protection = _protection(options)
+    with _stoppable(), _session(options.spark) as spark:
+        made = microdata.perturb(
+            options.records,
+            by=options.by,
+            protection=protection,
+            margins=options.margins,
+            only_positive=options.only_positive,
+            categories=_categories(options.categories),
+            record_keys=options.record_keys,
+            secret_file=options.secret_file,
+            audit=options.audit,
+            spark=spark,
+            memory=options.memory,
+        )
+        written = made.write(options.output)
+    facts = {"table": Path(options.output).name, **made.statement}
+    text = "\n".join([words.words(facts), f"Wrote {', '.join(map(str, written))}"])
+    return Answer({**facts, "output": [str(path) for path in written]}, text)
+
+
+def _categories(path: str | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"categories must be a JSON file, got {path!r}: {error}") from None
+    if not isinstance(found, dict):
+        raise parameters.wrong_value("categories", "a JSON object of lists", found)
+    return found
+
+
+@contextmanager
+def _session(master: str | None) -> Iterator[Any]:
+    if master is None:
+        yield None
+        return
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise ValueError(
+            "spark must be installed for --spark: pip install 'tablebuilder-dp[spark]'"
+        ) from None
+    shown = "true" if sys.stderr.isatty() else "false"
+    builder = SparkSession.builder.master(master).appName("tablebuilder-dp")
+    session = builder.config("spark.ui.showConsoleProgress", shown).getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _example(options: argparse.Namespace) -> Answer:
+    from tablebuilder_dp import microdata
+
+    records = read_integer(options.records, "records")
+    with _stoppable(), _bar("people", records) as progress:
+        microdata.write_census(
+            options.output, records=records, seed=read_integer(options.seed, "seed"), progress=progress
+        )
+    data = {"output": options.output, "records": records, "seed": int(options.seed)}
+    return Answer(data, f"Wrote {records} made-up people to {options.output}")

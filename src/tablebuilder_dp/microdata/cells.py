@@ -1,0 +1,246 @@
+"""From records to cells: one query counts them and sums their record keys, one row a cell comes back.
+
+A margin is a cell too. Its count and its sums are those of its own records, so a total has one key and
+one noise wherever it appears. Records whose category is missing form a cell like any other.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tablebuilder_dp import parameters
+from tablebuilder_dp.cellkey import BITS
+from tablebuilder_dp.microdata.records import VIEW, Column, Records, column
+
+TYPES: Mapping[str, Any] = {
+    "text": pa.string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+}
+"""The kinds of columns that have categories, and what they are in the published table."""
+
+CELLS_MAX = 10_000_000
+"""The most cells of a table that lists all combinations of its categories."""
+
+MARGINS_MAX = 12
+"""The most variables of a table with margins: each more doubles them."""
+
+PEOPLE_MAX = 2**31
+"""So many record keys below 2^32 can be summed without passing 2^63."""
+
+_ENOUGH = 1000  # among so many records none has four keys in the upper half with a chance of 1e-28
+
+
+class Cells(NamedTuple):
+    """Cells by the places of their categories; one past the last category stands for the total.
+
+    ``sums`` has a column for each component of the record keys.
+    """
+
+    by: tuple[str, ...]
+    categories: tuple[Any, ...]
+    margins: bool
+    places: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    sums: NDArray[np.uint64]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many places each variable has."""
+        return tuple(len(one) + self.margins for one in self.categories)
+
+
+def query(by: Sequence[Column], keys: Sequence[Column], *, keysize: int, margins: bool) -> str:
+    """The one query that touches the records, in SQL that every engine understands.
+
+    ``valid`` counts the records whose keys are keys; ``spread`` those with no component in the lower half
+    of [0, KEYSIZE), of which there are none if the keys are too short.
+    """
+    variables = [one.alias for one in by]
+    listed, components = ", ".join(variables), [f"k{place}" for place in range(len(keys))]
+
+    def records_with(lowest: int) -> str:
+        each = (f"{one} BETWEEN {lowest} AND {2**BITS - 1}" for one in components)
+        return f"COUNT(*) FILTER (WHERE {' AND '.join(each)})"
+
+    measures = {
+        "people": "COUNT(*)",
+        "valid": records_with(_lowest(components)),
+        "spread": records_with(keysize // 2),
+        **{f"sum_{one}": f"SUM({one})" for one in components},
+    }
+    inner = [f"{made} AS {name}" for name, made in measures.items()]
+    outer = [f"CAST({'SUM' if margins else ''}({name}) AS BIGINT) AS {name}" for name in measures]
+    totals = [f"CAST(GROUPING({one}) AS BIGINT) AS total_{one}" for one in variables if margins]
+    chosen = [*variables, *(f"{_key(one)} AS {k}" for one, k in zip(keys, components, strict=True))]
+    return (
+        f"WITH keyed AS (SELECT {', '.join(chosen)} FROM {VIEW}), "  # noqa: S608 (aliases only)
+        f"cells AS (SELECT {listed}, {', '.join(inner)} FROM keyed GROUP BY {listed}) "
+        f"SELECT {', '.join([*variables, *totals, *outer])} FROM cells"
+        f"{f' GROUP BY CUBE ({listed})' if margins else ''}"
+    )
+
+
+def _lowest(keys: Sequence[Any]) -> int:
+    """The least record key: 1 as in the paper; a single key is used as others do, from 0 on."""
+    return 1 if len(keys) > 1 else 0
+
+
+def _key(one: Column) -> str:
+    """A record key as an integer; a text that is not the plain decimal of one is missing."""
+    if one.kind == "integer":
+        return f"CAST({one.alias} AS BIGINT)"
+    number = f"TRY_CAST({one.alias} AS BIGINT)"
+    return f"CASE WHEN CAST({number} AS VARCHAR(20)) = {one.alias} THEN {number} END"
+
+
+def count(
+    records: Records,
+    *,
+    by: Sequence[str],
+    keys: Sequence[str],
+    keysize: int,
+    margins: bool,
+    categories: Mapping[str, Sequence[Any]],
+) -> Cells:
+    """Count the records of each cell that has any, and sum their keys.
+
+    ``categories`` may name a variable's categories in the order of the table; the others have those that
+    occur, sorted, with the missing one last.
+    """
+    variables = [column(records, name, "by") for name in _names(by, "by", margins)]
+    components = [column(records, name, "record_keys") for name in keys]
+    for one in variables:
+        if one.kind not in TYPES:
+            raise ValueError(
+                f"by must name columns of text, integers, numbers, booleans or dates, got {one.name!r}, "
+                f"which is of type {one.kind}"
+            )
+    for one in components:
+        if one.kind not in ("integer", "text"):
+            raise ValueError(
+                f"record_keys must name columns of integers, got {one.name!r}, which is of type {one.kind}"
+            )
+    if unknown := sorted(set(categories) - {one.name for one in variables}):
+        raise parameters.wrong_value("categories", "about columns of the table", unknown[0])
+    found = records.query(query(variables, components, keysize=keysize, margins=margins)).combine_chunks()
+    found = found.filter(pc.greater(pc.fill_null(found["people"], 0), 0))  # no people, yet a grand total
+    _check_keys(found, list(keys), keysize, margins)
+    places, sets = [], []
+    for one in variables:
+        values = _canonical(found[one.alias], one.kind)
+        total = found[f"total_{one.alias}"].to_numpy() > 0 if margins else np.zeros(len(values), dtype=bool)
+        listed = _categories(one, values.filter(pa.array(~total)), categories.get(one.name))
+        place = pc.index_in(values, value_set=listed).fill_null(-1).to_numpy(zero_copy_only=False)
+        place = np.where(total, len(listed), place)
+        if place.min(initial=0) < 0:
+            missed = values[int(np.argmin(place))].as_py()
+            raise ValueError(f"categories of {one.name!r} must include {missed!r}, which occurs")
+        places.append(place)
+        sets.append(listed)
+    return Cells(
+        by=tuple(by),
+        categories=tuple(sets),
+        margins=margins,
+        places=np.stack(places, axis=1).astype(np.int64),
+        counts=found["people"].to_numpy(),
+        sums=np.stack([found[f"sum_k{j}"].to_numpy() for j in range(len(keys))], axis=1).astype(np.uint64),
+    )
+
+
+def _names(by: Any, argument: str, margins: bool) -> list[str]:
+    if isinstance(by, str) or not isinstance(by, Sequence) or not by or len(set(by)) < len(by):
+        raise parameters.wrong_value(argument, "one or more names of columns, each once", by)
+    if margins and len(by) > MARGINS_MAX:
+        raise parameters.wrong_value(argument, f"at most {MARGINS_MAX} columns with margins", by)
+    return list(by)
+
+
+def _check_keys(found: Any, keys: Sequence[str], keysize: int, margins: bool) -> None:
+    """Refuse record keys that would not give every cell a key of its own."""
+    people, valid, spread = (found[name].to_numpy() for name in ("people", "valid", "spread"))
+    if people.max(initial=0) >= PEOPLE_MAX:
+        raise ValueError(f"records of a cell must be fewer than {PEOPLE_MAX}, got {people.max()}")
+    if (valid < people).any():
+        raise ValueError(
+            f"record_keys must be integers from {_lowest(keys)} to {2**BITS - 1} for every record, which "
+            f"{', '.join(keys)} are not"
+        )
+    everybody = people.max(initial=0) if margins else people.sum()
+    if everybody >= _ENOUGH and not spread.any():
+        raise ValueError(
+            f"record_keys must be spread over all of [0, {keysize}), the keys of the table, which "
+            f"{', '.join(keys)} are not"
+        )
+
+
+def _canonical(values: Any, kind: str) -> Any:
+    """Categories as both engines give them: wide types, one zero, one NaN."""
+    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    array = array.cast(TYPES[kind])
+    if kind != "number":
+        return array
+    numbers = array.to_numpy(zero_copy_only=False) + 0.0  # −0 + 0 is 0
+    numbers[np.isnan(numbers)] = np.nan
+    return pa.array(numbers, mask=np.asarray(array.is_null()))
+
+
+def _categories(one: Column, values: Any, given: Sequence[Any] | None) -> Any:
+    if given is None:
+        distinct = pc.unique(values)
+        return distinct.take(pc.sort_indices(distinct))
+    allowed = f"a list of different categories of {one.name!r} ({one.kind})"
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise parameters.wrong_value("categories", allowed, given)
+    try:
+        listed = pa.array(given, type=TYPES[one.kind])
+    except (pa.ArrowException, TypeError, ValueError):
+        raise parameters.wrong_value("categories", allowed, given) from None
+    if len(pc.unique(listed)) < len(listed):
+        raise parameters.wrong_value("categories", allowed, given)
+    return listed
+
+
+def complete(cells: Cells) -> Cells:
+    """All combinations of the categories, the empty ones too, in the order of the table."""
+    size = math.prod(cells.shape)
+    if size > CELLS_MAX:
+        raise ValueError(
+            f"by must have at most {CELLS_MAX} combinations of categories, got {size}: "
+            "take fewer columns, or only what is published above 0"
+        )
+    index = np.ravel_multi_index(tuple(cells.places.T), cells.shape) if size else np.zeros(0, dtype=np.int64)
+    counts = np.zeros(size, dtype=np.int64)
+    sums = np.zeros((size, cells.sums.shape[1]), dtype=np.uint64)
+    counts[index], sums[index] = cells.counts, cells.sums
+    places = np.stack(np.unravel_index(np.arange(size), cells.shape), axis=1)
+    return cells._replace(places=places, counts=counts, sums=sums)
+
+
+def sorted_cells(cells: Cells) -> Cells:
+    """Only the cells with people in them, in the order of the table."""
+    order = np.lexsort(cells.places.T[::-1])
+    return cells._replace(places=cells.places[order], counts=cells.counts[order], sums=cells.sums[order])
+
+
+def descriptions(cells: Cells, chosen: NDArray[np.bool_]) -> Any:
+    """What each chosen cell is, as a text: its categories by name, in the order of the names.
+
+    Totals are left out, so a cell has one description in every table that has it.
+    """
+    parts = []
+    for name, place in sorted(zip(cells.by, range(len(cells.by)), strict=True)):
+        known = cells.categories[place]
+        texts = [json.dumps([name, one]) for one in known.cast(pa.string()).to_pylist()]
+        parts.append(pa.array([*texts, ""]).take(pa.array(cells.places[chosen, place])))
+    return pc.binary_join_element_wise(*parts, "")

@@ -1,0 +1,79 @@
+"""Tables as Parquet or CSV, by the ending of the file's name: the same table, the same bytes.
+
+In CSV every text is quoted and a missing value is an empty field without quotes, so that an empty text
+and a missing one stay different.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv
+import pyarrow.parquet
+
+from tablebuilder_dp import parameters
+from tablebuilder_dp.files import whole
+
+ROW_GROUP = 122_880
+"""Rows that engines read as one piece of work; several make use of several processors."""
+
+
+def suffix(path: str | Path, name: str) -> str:
+    """``.parquet`` or ``.csv``, the ending of a file's name.
+
+    >>> suffix("people.CSV", "records")
+    '.csv'
+    >>> suffix("people.xlsx", "records")
+    Traceback (most recent call last):
+    ...
+    ValueError: records must be a file whose name ends in .parquet or .csv, got 'people.xlsx'
+    """
+    if not isinstance(path, str | Path):
+        raise parameters.wrong_type(name, "the path of a file", path)
+    found = Path(path).suffix.lower()
+    if found not in (".parquet", ".csv") or Path(path).is_dir():
+        raise parameters.wrong_value(name, "a file whose name ends in .parquet or .csv", str(path))
+    return found
+
+
+def check_output(path: str | Path) -> str:
+    """The `suffix` of a file that can be written, so that hours of work are not lost at their end."""
+    kind, folder = suffix(path, "output"), Path(path).parent
+    if not folder.is_dir():
+        raise parameters.wrong_value("output", "in a folder that exists", str(path))
+    if not os.access(folder, os.W_OK):
+        raise parameters.wrong_value("output", "in a folder that can be written to", str(path))
+    return kind
+
+
+def sink(path: Path, kind: str, schema: Any, *, plain: tuple[str, ...] = ()) -> Any:
+    """What takes tables of a schema piece by piece and writes them as Parquet or CSV.
+
+    ``plain`` names columns of random numbers, which no encoding makes smaller.
+    """
+    if kind == ".csv":
+        return pyarrow.csv.CSVWriter(path, schema)
+    return pyarrow.parquet.ParquetWriter(
+        path,
+        schema,
+        use_dictionary=[name for name in schema.names if name not in plain],
+        compression={name: "none" if name in plain else "zstd" for name in schema.names},
+    )
+
+
+@contextmanager
+def writer(path: str | Path, schema: Any, *, plain: tuple[str, ...] = ()) -> Iterator[Any]:
+    """A `sink` that becomes the file ``path`` at the end, whole or not at all."""
+    kind = check_output(path)
+    with whole(Path(path)) as temporary, sink(temporary, kind, schema, plain=plain) as opened:
+        yield opened
+
+
+def write(table: Any, path: str | Path) -> None:
+    """Write a whole table."""
+    with writer(path, table.schema) as opened:
+        opened.write_table(table)

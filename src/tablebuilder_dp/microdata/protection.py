@@ -1,0 +1,86 @@
+"""The noise that a published table gets: designed for an (ε, δ), or read from a perturbation table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from tablebuilder_dp import design as design_guide
+from tablebuilder_dp import parameters, sampling, symmetric, table_files
+from tablebuilder_dp import perturbation_table as perturbation
+from tablebuilder_dp.cellkey import BITS
+from tablebuilder_dp.perturbation_table import PerturbationTable
+
+
+@dataclass(frozen=True)
+class Protection:
+    """A perturbation table as cell keys are looked up in it, and what it was made from.
+
+    ``made``, ``delta`` (the δ asked for), ``rule`` and ``way`` are None for a table from elsewhere,
+    ``source`` is None for a design.
+    """
+
+    table: PerturbationTable
+    made: design_guide.Design | None = None
+    delta: Fraction | None = None
+    rule: str | None = None
+    way: str | None = None
+    source: str | None = None
+
+    @property
+    def keeps_empty(self) -> bool:
+        """Whether empty cells get no noise."""
+        return self.table.rows[0].weights[self.table.support] == self.table.keysize
+
+
+def design(
+    epsilon: parameters.Number,
+    delta: parameters.Number,
+    *,
+    slack: parameters.Number = design_guide.PAPER_SLACK,
+    keysize: int = 2**BITS,
+    rule: str = "ceiling",
+    small_counts: str = "rows",
+) -> Protection:
+    """The design guide's noise as a table for any count; refused if rounding to keys breaks (ε, δ).
+
+    The (ε, δ) is that of counts from D on, and with small counts "clamped" that of all counts.
+
+    >>> found = design("0.5", "1e-4", small_counts="clamped")
+    >>> found.table.support, found.keeps_empty
+    (25, False)
+    """
+    target, size = parameters.delta(delta), parameters.keysize(keysize)
+    if rule not in sampling.RULES:
+        raise parameters.wrong_value("rule", "one of " + ", ".join(sampling.RULES), rule)
+    made = design_guide.guide(epsilon, target, slack=slack)
+    noise: dict[str, Any] = {"support": made.support, "gamma": made.gamma, "keysize": size}
+    if rule == "symmetric":
+        last = symmetric.lookup_table(made.epsilon, **noise)
+    else:
+        last = sampling.lookup_table(**noise)
+    kept = max(sampling.delta(last, made.epsilon))
+    if kept > target:
+        raise ValueError(
+            f"keysize must be so large that rounding keeps epsilon {float(made.epsilon)} and delta "
+            f"{float(target)}, got {size}, which has delta {kept:.3g}: rule symmetric may need fewer keys"
+        )
+    table = perturbation.build(**noise, way=small_counts, last=last)
+    return Protection(table, made=made, delta=target, rule=rule, way=small_counts)
+
+
+def from_table(table: PerturbationTable | str | Path) -> Protection:
+    """A perturbation table from elsewhere: a file in one of the layouts of `table_files`, or a table.
+
+    Cell keys have up to 32 bits. A table of decimals or of more keys is served by all 2^32: a key is
+    compared as key/2^32 with the cut points, as the file means it.
+    """
+    source = None
+    if not isinstance(table, PerturbationTable):
+        source, table = Path(table).name, table_files.read(table)
+    size = table.keysize
+    if not table.by_key and (size & (size - 1) or size > 2**BITS):
+        table = perturbation.requantised(table, 2**BITS)
+    return Protection(table, source=source)

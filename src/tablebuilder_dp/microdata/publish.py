@@ -1,0 +1,163 @@
+"""From keyed records to a published table: cells, their keys, their noise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tablebuilder_dp import cellkey, parameters
+from tablebuilder_dp import perturbation_table as perturbation
+from tablebuilder_dp.files import whole
+from tablebuilder_dp.microdata import cells, formats, records, secret, statement, words
+from tablebuilder_dp.microdata.protection import Protection
+from tablebuilder_dp.microdata.record_keys import KEYS
+
+AUDIT = ("true_count", "cell_key", "noise")
+"""What is never published: shown on request, for the office's own checks."""
+
+EMPTY_CELLS = "empty cells"
+"""The purpose for which keys of empty cells are derived from the secret."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published table and what is promised about it.
+
+    The table has the columns of ``by``, with margins ``total_over`` (the variables that a row sums over,
+    whose own columns are then empty), and ``count``.
+    """
+
+    table: Any
+    protection: Protection
+    by: tuple[str, ...]
+    margins: bool
+    only_positive: bool
+    listed: tuple[str, ...]
+    audit: bool = field(default=False)
+
+    @property
+    def statement(self) -> dict[str, Any]:
+        """The guarantee, as it is written beside the table: see `statement.facts`."""
+        return statement.facts(
+            self.protection,
+            by=self.by,
+            margins=self.margins,
+            only_positive=self.only_positive,
+            listed=self.listed,
+            audit=self.audit,
+        )
+
+    def write(self, path: str | Path) -> list[Path]:
+        """Write the table and, beside it, the statement as JSON and in plain words."""
+        target, kind = Path(path), formats.check_output(path)
+        facts = {"table": target.name, **self.statement}
+        as_json = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+        contents = {"json": as_json, "txt": words.words(facts)}
+        beside = {target.with_name(f"{target.name}.statement.{end}"): text for end, text in contents.items()}
+        with ExitStack() as files:  # all are written before the first takes its name
+            for name, text in beside.items():
+                files.enter_context(whole(name)).write_text(text, encoding="utf-8")
+            opened = formats.sink(files.enter_context(whole(target)), kind, self.table.schema)
+            with opened:
+                opened.write_table(self.table)
+        return [target, *beside]
+
+
+def perturb(
+    source: Any,
+    *,
+    by: Sequence[str],
+    protection: Protection,
+    margins: bool = False,
+    only_positive: bool = False,
+    categories: Mapping[str, Sequence[Any]] | None = None,
+    record_keys: Sequence[str] = KEYS,
+    secret_file: str | Path | None = None,
+    audit: bool = False,
+    spark: Any = None,
+    memory: str | None = None,
+) -> Published:
+    """Count the records by some columns and perturb each count.
+
+    ``source`` is a file, a folder of Parquet files or a table in memory (see `records.opened`).
+    ``record_keys`` are the columns of the four components of the record keys; a single column is taken
+    as other software does, summed modulo KEYSIZE. All combinations of the categories are listed, unless
+    ``only_positive`` leaves out what is published as 0. ``categories`` may give a variable's categories.
+    If the protection perturbs empty cells, each has a key from the secret and its description.
+    """
+    table, names = protection.table, list(record_keys)
+    if len(names) not in (1, 4):
+        raise parameters.wrong_value("record_keys", "four columns, or one", record_keys)
+    reserved = ["count", *(["total_over"] if margins else []), *(AUDIT if audit else [])]
+    if clash := sorted(set(by) & set(reserved)):
+        raise parameters.wrong_value("by", f"without the names {', '.join(reserved)}", clash[0])
+    with records.opened(source, spark=spark, memory=memory) as found:
+        counted = cells.count(
+            found,
+            by=by,
+            keys=names,
+            keysize=table.keysize,
+            margins=margins,
+            categories=categories or {},
+        )
+    perturbs_empty = not protection.keeps_empty
+    listed = cells.sorted_cells if only_positive and not perturbs_empty else cells.complete
+    counted = listed(counted)
+    keys = _cell_keys(counted.sums, table.keysize)
+    empty = counted.counts == 0
+    if perturbs_empty and empty.any():
+        keys[empty] = _keys_of_empty_cells(counted, empty, table.keysize, secret_file)
+    noise = perturbation.sample(table, counted.counts, keys)
+    published = counted.counts + noise
+    columns = _category_columns(counted)
+    columns["count"] = pa.array(published)
+    if audit:
+        columns |= dict(zip(AUDIT, map(pa.array, (counted.counts, keys, noise)), strict=True))
+    made = pa.table(columns)
+    if only_positive:
+        made = made.filter(pa.array(published > 0))
+    return Published(
+        made, protection, tuple(by), margins, only_positive, tuple(sorted(categories or {})), audit
+    )
+
+
+def _cell_keys(sums: NDArray[np.uint64], keysize: int) -> NDArray[np.uint64]:
+    if sums.shape[1] == 1:
+        return sums[:, 0] % np.uint64(keysize)
+    return cellkey.from_sums(sums, keysize=keysize)
+
+
+def _keys_of_empty_cells(
+    counted: cells.Cells, empty: NDArray[np.bool_], keysize: int, secret_file: str | Path | None
+) -> NDArray[np.uint64]:
+    if secret_file is None:
+        raise ValueError(
+            "secret_file must be given, as this noise perturbs empty cells too, with keys from the secret"
+        )
+    words = secret.hashes(secret.read(secret_file), EMPTY_CELLS, cells.descriptions(counted, empty))
+    return words[:, 0].astype(np.uint64) * np.uint64(keysize) >> np.uint64(cellkey.BITS)
+
+
+def _category_columns(counted: cells.Cells) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    totals = counted.places == [len(one) for one in counted.categories]
+    for place, (name, known) in enumerate(zip(counted.by, counted.categories, strict=True)):
+        columns[name] = known.take(pa.array(counted.places[:, place], mask=totals[:, place]))
+    if counted.margins:
+        patterns, inverse = np.unique(totals, axis=0, return_inverse=True)
+        names = [_joined([counted.by[j] for j in np.flatnonzero(one)]) for one in patterns]
+        columns["total_over"] = pa.array(names, pa.string()).take(pa.array(inverse.reshape(-1)))
+    return columns
+
+
+def _joined(names: list[str]) -> str:
+    """Names with commas between them; one that has a comma or a quote is quoted as in JSON."""
+    return ", ".join(json.dumps(name) if set(name) & set(',"') or not name else name for name in names)

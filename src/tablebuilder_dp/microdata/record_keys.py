@@ -1,0 +1,110 @@
+"""Record keys from record ids: a record keeps its keys whatever happens to the others.
+
+The four 32-bit components of a record's key are the keyed hash of its id (`secret.hashes`). Ids are
+integers or texts; an integer is hashed as its decimal, so that Parquet and CSV agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from tablebuilder_dp import cellkey, parameters
+from tablebuilder_dp.microdata import formats, secret
+from tablebuilder_dp.microdata.records import VIEW, column, csv_header, opened
+
+KEYS = ("record_key_1", "record_key_2", "record_key_3", "record_key_4")
+PURPOSE = "record keys"
+_ROWS = 1 << 16  # a batch that stays in the processor's cache
+
+
+def of_ids(ids: Any, hidden: secret.Secret) -> list[Any]:
+    """The four columns of record keys of an Arrow array of ids.
+
+    A component of 0, which is no record key, becomes bigN: as sums are taken modulo bigN, it is the same.
+    """
+    if ids.null_count:
+        raise ValueError("id must be given for every record, but some are missing")
+    words = secret.hashes(hidden, PURPOSE, ids.cast(pa.string()))
+    words[words == 0] = cellkey.BIG_N
+    return [pa.array(np.ascontiguousarray(words[:, j])) for j in range(4)]
+
+
+def add_keys(
+    source: str | Path,
+    output: str | Path,
+    *,
+    id: str,
+    secret_file: str | Path,
+    memory: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Copy records with their keys in four more columns, in the same order and any size.
+
+    Duplicate or missing ids are refused before anything is written. ``progress`` is told how many
+    records are done.
+    """
+    hidden = secret.read(secret_file)
+    formats.check_output(output)
+    path = Path(source)
+    if path.is_file() and Path(output).exists() and path.samefile(output):
+        raise parameters.wrong_value("output", "another file than the records", str(output))
+    check_ids(path, id=id, memory=memory)
+    schema, batches = _batches(path)
+    place, done = schema.get_field_index(id), 0
+    if taken := sorted(set(KEYS) & set(schema.names)):
+        raise parameters.wrong_value("records", f"without the columns {', '.join(KEYS)}", taken[0])
+    for name in KEYS:
+        schema = schema.append(pa.field(name, pa.uint32()))
+    with formats.writer(output, schema, plain=KEYS) as opened_file:
+        for batch in batches:
+            keys = of_ids(batch.column(place), hidden)
+            opened_file.write_batch(pa.record_batch([*batch.columns, *keys], schema=schema))
+            done += len(batch)
+            if progress is not None:
+                progress(done)
+
+
+def check_ids(source: Any, *, id: str, spark: Any = None, memory: str | None = None) -> None:
+    """Refuse ids that are missing, empty or not unique, and columns that cannot hold ids."""
+    with opened(source, spark=spark, memory=memory) as records:
+        found = column(records, id, "id")
+        if found.kind not in ("text", "integer"):
+            raise ValueError(f"id must be a column of integers or text, got {id!r} of type {found.kind}")
+        name = found.alias
+        empty = f" OR {name} = ''" if found.kind == "text" else ""
+        wrong = records.query(
+            f"SELECT {name} AS id, COUNT(*) AS times FROM {VIEW} "  # noqa: S608 (no name of a file in it)
+            f"GROUP BY {name} HAVING COUNT(*) > 1 OR {name} IS NULL{empty} ORDER BY {name} LIMIT 1"
+        ).to_pylist()
+    if wrong and wrong[0]["id"] in (None, ""):
+        raise ValueError(f"id must be given for every record, but {id!r} is missing in {wrong[0]['times']}")
+    if wrong:
+        raise ValueError(
+            f"id must differ from record to record, but {wrong[0]['id']!r} occurs more than once"
+        )
+
+
+def _batches(path: Path) -> tuple[Any, Iterator[Any]]:
+    """The schema of a file and its records, some at a time; of a CSV file all columns are text."""
+    if formats.suffix(path, "records") == ".parquet":
+        file = pyarrow.parquet.ParquetFile(path)
+        return file.schema_arrow, file.iter_batches(_ROWS)
+    names = csv_header(path)
+    reader = pyarrow.csv.open_csv(
+        path,
+        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+    return reader.schema, iter(reader)

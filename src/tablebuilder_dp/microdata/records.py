@@ -1,0 +1,229 @@
+"""Records where they lie, for one query at a time: DuckDB on one machine, or a Spark session.
+
+Both engines see a view `VIEW` whose columns are named c0, c1, … by their place. No name that stands
+in a file ever becomes part of a query, so none can change it. CSV columns are read as text, each as it
+stands: what another row holds cannot change how a code such as 007 is read.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet
+from tqdm import tqdm
+
+from tablebuilder_dp import parameters
+from tablebuilder_dp.microdata import formats
+
+KINDS: Mapping[str, str] = {
+    **dict.fromkeys(["varchar", "enum", "string", "uuid"], "text"),
+    **dict.fromkeys(["tinyint", "smallint", "integer", "int", "bigint"], "integer"),
+    **dict.fromkeys(["utinyint", "usmallint", "uinteger", "ubigint"], "integer"),
+    **dict.fromkeys(["float", "double"], "number"),
+    "boolean": "boolean",
+    "date": "date",
+}
+"""What the types of the engines are to us; all others are of no use as categories, ids or keys."""
+
+
+VIEW = "tablebuilder_dp_records"
+
+
+class Column(NamedTuple):
+    """A column by its own name, the name that queries use for it, and its kind."""
+
+    name: str
+    alias: str
+    kind: str
+
+
+class Records(Protocol):
+    """Opened records: their columns, and what a query over `VIEW` gives."""
+
+    columns: tuple[Column, ...]
+
+    def query(self, sql: str) -> Any:
+        """An Arrow table."""
+
+
+def column(records: Records, name: str, argument: str) -> Column:
+    """The column of a name; ``argument`` is what the caller asked for it by."""
+    for found in records.columns:
+        if found.name == name:
+            return found
+    raise parameters.wrong_value(argument, "one of " + ", ".join(one.name for one in records.columns), name)
+
+
+def _named(names: list[str], types: list[Any]) -> tuple[Column, ...]:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"column names must differ, got {parameters.shown(repeated[0])} twice")
+    kinds = (str(kind).lower().split("(")[0] for kind in types)
+    return tuple(
+        Column(name, f"c{place}", KINDS.get(kind, kind))
+        for place, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    )
+
+
+@contextmanager
+def opened(source: Any, *, spark: Any = None, memory: str | None = None) -> Iterator[Records]:
+    """Open a Parquet or CSV file, a folder of Parquet files, or anything that Arrow understands as a table.
+
+    ``spark`` is a SparkSession to use in place of DuckDB; paths may then be any that it reads.
+    ``memory``, such as "2GB", bounds what DuckDB keeps before it goes to disk.
+    """
+    try:
+        if spark is not None:
+            with closing(_SparkRecords(source, spark)) as records:
+                yield records
+        else:
+            with (
+                tempfile.TemporaryDirectory(prefix="tablebuilder-dp-") as folder,
+                closing(_DuckRecords(source, memory, folder)) as records,
+            ):
+                yield records
+    except Exception as error:
+        raise _in_one_sentence(error) from None
+
+
+def _in_one_sentence(error: Exception) -> Exception:
+    """An engine's error as one of ours: its first line says what is wrong."""
+    if type(error).__module__.split(".")[0] in ("duckdb", "_duckdb", "pyspark", "py4j", "pyarrow"):
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        return ValueError(f"the records cannot be read: {lines[0] if lines else type(error).__name__}")
+    return error
+
+
+class _DuckRecords:
+    def __init__(self, source: Any, memory: str | None, folder: str) -> None:
+        import duckdb
+
+        self._connection = duckdb.connect(config={"temp_directory": folder})
+        if memory is not None:
+            try:
+                self._connection.execute("SELECT set_config('memory_limit', ?)", [memory])
+            except duckdb.Error:
+                raise parameters.wrong_value("memory", "a size such as 2GB", memory) from None
+        names, relation = self._relation(source)
+        self.columns = _named(names, relation.types)
+        relation.create_view("source")
+        aliases = ", ".join(one.alias for one in self.columns)
+        view = f"CREATE TEMP VIEW {VIEW} AS SELECT * FROM source AS renamed({aliases})"  # noqa: S608
+        self._connection.execute(view)
+
+    def _relation(self, source: Any) -> tuple[list[str], Any]:
+        if not isinstance(source, str | Path):
+            table = arrow_table(source)
+            aliases = [f"c{place}" for place in range(table.num_columns)]
+            return table.column_names, self._connection.from_arrow(table.rename_columns(aliases))
+        path = Path(source)
+        path.stat()  # a file that is missing is named by the system
+        if path.is_dir():
+            files = sorted(map(str, path.glob("*.parquet")))
+            if not files:
+                raise parameters.wrong_value("records", "a folder with .parquet files in it", str(path))
+            return pyarrow.parquet.read_schema(files[0]).names, self._connection.read_parquet(files)
+        if formats.suffix(path, "records") == ".parquet":
+            return pyarrow.parquet.read_schema(path).names, self._connection.read_parquet(str(path))
+        names = csv_header(path)
+        aliases = [f"c{place}" for place in range(len(names))]
+        return names, self._connection.read_csv(
+            str(path),
+            header=True,
+            columns=dict.fromkeys(aliases, "VARCHAR"),
+            delimiter=",",
+            quotechar='"',
+            escapechar='"',
+            auto_detect=False,
+            strict_mode=True,
+            null_padding=False,
+            na_values="",
+            allow_quoted_nulls=False,
+        )
+
+    def query(self, sql: str) -> Any:
+        with self._bar():
+            return self._connection.sql(sql).to_arrow_table()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def _bar(self) -> Iterator[None]:
+        """On a terminal, a bar of what the engine says it has done."""
+        ended = threading.Event()
+
+        def watch() -> None:
+            with tqdm(total=100, unit="%", desc="counting", leave=False) as bar:
+                while not ended.wait(0.2):
+                    with suppress(Exception):
+                        bar.update(max(0, self._connection.query_progress() - bar.n))
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        if sys.stderr.isatty():
+            watcher.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            if watcher.is_alive():
+                watcher.join()
+
+
+class _SparkRecords:
+    def __init__(self, source: Any, spark: Any) -> None:
+        if not isinstance(source, str | Path):
+            frame = spark.createDataFrame(_signed(arrow_table(source)))
+        elif str(source).lower().endswith(".csv"):
+            frame = spark.read.csv(
+                str(source), header=True, multiLine=True, escape='"', emptyValue="", nullValue="\0",
+                ignoreLeadingWhiteSpace=False, ignoreTrailingWhiteSpace=False, mode="FAILFAST",
+            )  # fmt: skip
+        else:
+            frame = spark.read.option("recursiveFileLookup", "true").parquet(str(source))
+        self.columns = _named(frame.columns, [field.dataType.simpleString() for field in frame.schema])
+        self._spark = spark
+        frame.toDF(*(one.alias for one in self.columns)).createOrReplaceTempView(VIEW)
+
+    def query(self, sql: str) -> Any:
+        return self._spark.sql(sql).toArrow()
+
+    def close(self) -> None:
+        self._spark.catalog.dropTempView(VIEW)
+
+
+def _signed(table: Any) -> Any:
+    """A table for Spark, which has no unsigned integers and no dictionaries."""
+    for place, field in enumerate(table.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        kind = pa.int64() if pa.types.is_unsigned_integer(kind) else kind
+        table = table.set_column(place, field.name, table.column(place).cast(kind))
+    return table
+
+
+def arrow_table(source: Any) -> Any:
+    """A table in memory (Arrow, pandas, Polars, …) as an Arrow table."""
+    try:
+        return pa.table(source)
+    except (TypeError, ValueError, pa.ArrowException):
+        raise parameters.wrong_type("records", "a path or a table that Arrow understands", source) from None
+
+
+def csv_header(path: Path) -> list[str]:
+    """The names in the first line of a CSV file."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            names = next(csv.reader(file, strict=True), [])
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"records must be a CSV file in UTF-8, got {str(path)!r}: {error}") from None
+    if not names:
+        raise parameters.wrong_value("records", "a CSV file with a line of names", str(path))
+    return names

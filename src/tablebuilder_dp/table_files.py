@@ -1,0 +1,182 @@
+"""Perturbation tables in files, as other software for cell keys writes and reads them.
+
+"tau-argus" (``i;j;p;v;p_int_ub``) and "sas" (``i;j;p;v;p_int_lb;p_int_ub``) give each count the intervals
+of a key on [0, 1) (`table_intervals`). "ons" (``pcv,ckey,pvalue``) has a line for every count and key.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tablebuilder_dp import files, parameters, table_intervals
+from tablebuilder_dp.perturbation_table import PerturbationTable
+from tablebuilder_dp.sampling import LookupTable
+from tablebuilder_dp.table_intervals import LINES_MAX, Lines
+
+LAYOUTS = ("tau-argus", "sas", "ons")
+ONS_LAST, ONS_PERIOD = 750, 250
+"""In an ONS table up to 750 a larger count n uses the row of ((n − 1) mod 250) + 501."""
+
+_HEADERS = {
+    "tau-argus": "i;j;p;v;p_int_ub",
+    "sas": "i;j;p;v;p_int_lb;p_int_ub",
+    "ons": '"pcv","ckey","pvalue"',
+}
+_LONG = 1000  # characters: a longer line is no line of a table, and is not read whole
+_OLDER = "i;j;p;v;p_ij_ub"
+_CELL = re.compile(r",".join([r'\s*"?(-?[0-9]{1,18})"?\s*'] * 3))
+
+
+def read(path: str | PathLike[str]) -> PerturbationTable:
+    """The table in a file, whose layout its header tells.
+
+    Of n decimals in the last column, KEYSIZE is 2^n if that makes every cut point whole (so `write` writes
+    tables of 2^n keys), else 10^n. A p may differ from the length of its interval by one unit of the last
+    decimal, as rounding makes it. Without a line for the count 0 an empty cell gets no noise. An ONS table
+    up to 750 serves larger counts by its last 250 rows, any other refuses them. D is the largest noise
+    that a line has.
+
+    A malformed file is a ValueError that names the line; bytes that are not UTF-8 are shown in it.
+    """
+    with Path(path).open(encoding="utf-8-sig", errors="backslashreplace") as file:
+        header, lines = file.readline(_LONG), Lines(str(path), iter(partial(file.readline, _LONG), ""))
+        bare = re.sub(r'[\s"]', "", header)
+        if bare in (_HEADERS["tau-argus"], _HEADERS["sas"], _OLDER):
+            return table_intervals.read(lines, bare.count(";") + 1)
+        if bare == _HEADERS["ons"].replace('"', ""):
+            return _read_ons(lines)
+    raise lines.wrong(f"a header, one of {' or '.join(_HEADERS.values())}", header)
+
+
+def write(table: PerturbationTable, path: str | PathLike[str], *, layout: str) -> None:
+    """Write a table in one of LAYOUTS, so that `read` gives it back.
+
+    "tau-argus" and "sas" need period 1 and a KEYSIZE of 2^n or 10^n, either of which makes n decimals. A
+    noise without keys has no line, but for D in the last block if no other line tells D.
+
+    "ons" has pcv 0 only if an empty cell gets noise, and D is read as the largest noise that a key gives.
+    It can express period 0 (up to any count but 750) and, up to 750, every period that divides 250: rows
+    are repeated up to there, so reading gives 751 rows that serve each count as before.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> table = PerturbationTable((LookupTable(4, (0, 4, 4)), LookupTable(4, (1, 3, 4))))
+    >>> with TemporaryDirectory() as folder:
+    ...     write(table, Path(folder, "table.txt"), layout="sas")
+    ...     print(Path(folder, "table.txt").read_text(), read(Path(folder, "table.txt")) == table)
+    i;j;p;v;p_int_lb;p_int_ub
+    0;0;1.00; 0;0.00;1.00
+    1;0;0.25;-1;0.00;0.25
+    1;1;0.50; 0;0.25;0.75
+    1;2;0.25; 1;0.75;1.00
+    True
+    """
+    if layout not in LAYOUTS:
+        raise parameters.wrong_value("layout", "one of " + ", ".join(LAYOUTS), layout)
+    if not isinstance(table, PerturbationTable):
+        raise parameters.wrong_type("table", "a PerturbationTable", table)
+    lines = _ons_lines(table) if layout == "ons" else table_intervals.written(table, lower=layout == "sas")
+    with files.whole(Path(path)) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        file.write(_HEADERS[layout] + "\n")
+        file.writelines(lines)
+
+
+def _read_ons(lines: Lines) -> PerturbationTable:
+    cells = _cells(lines)
+    first, keysize = int(cells[0, 0]), int(cells[-1, 1]) + 1
+    noise = cells[:, 2].reshape(-1, keysize)
+    if first:
+        noise = np.vstack([np.zeros((1, keysize), dtype=np.int64), noise])
+    rows, period = len(noise), ONS_PERIOD if len(noise) == ONS_LAST + 1 else 0
+    support = max(1, int(np.abs(noise).max()))
+    places = noise + support + (2 * support + 1) * np.arange(rows)[:, None]
+    weights = np.bincount(places.reshape(-1), minlength=rows * (2 * support + 1)).reshape(rows, -1)
+    tables = tuple(LookupTable(keysize, tuple(cuts)) for cuts in weights.cumsum(axis=1).tolist())
+    rises = bool((np.diff(noise, axis=1) >= 0).all())
+    return PerturbationTable(tables, period, () if rises else tuple(map(tuple, noise.tolist())))
+
+
+def _cells(lines: Lines) -> NDArray[np.int64]:
+    """The numbers of all lines, sorted: every count from 0 or 1 on with every key, once each."""
+    numbers = array("q")
+    for line in lines:
+        found = _CELL.fullmatch(line)
+        if not found:
+            raise lines.wrong("three integers separated by commas", line)
+        numbers.extend(map(int, found.groups()))
+    if not numbers:
+        raise lines.wrong("followed by the lines of a table", "nothing")
+    cells = np.frombuffer(numbers, dtype=np.int64).reshape(-1, 3)
+    pcv, ckey, pvalue = cells.T
+    _check(lines, (pcv >= 0) & (ckey >= 0), cells, "of pcv and ckey that are not negative")
+    _check(lines, pcv + pvalue >= 0, cells, "of a pcv + pvalue that is not negative")
+    order = np.lexsort((ckey, pcv))
+    again = np.zeros(len(cells), dtype=bool)
+    again[order[1:]] = (np.diff(pcv[order]) == 0) & (np.diff(ckey[order]) == 0)
+    _check(lines, ~again, cells, "of another pcv and ckey than those before")
+    _check_complete(lines, pcv[order], ckey[order])
+    widest = int(np.abs(pvalue).argmax())
+    lines.support(abs(int(pvalue[widest])), at=widest + 2, rows=int(pcv.max()) + 1)
+    return cells[order]
+
+
+def _check(lines: Lines, good: NDArray[np.bool_], cells: NDArray[np.int64], allowed: str) -> None:
+    if not good.all():
+        place = int(good.argmin())
+        raise lines.wrong(allowed, ",".join(map(str, cells[place].tolist())), at=place + 2)
+
+
+def _check_complete(lines: Lines, pcv: NDArray[np.int64], ckey: NDArray[np.int64]) -> None:
+    """Refuse sorted counts and keys that lack one."""
+    first, last, keysize = min(int(pcv[0]), 1), int(pcv[-1]), int(ckey.max()) + 1
+    if last < 1 or keysize < 2:
+        raise lines.wrong("the last of at least 1 count above 0 and 2 keys", f"pcv {last}, {keysize} keys")
+    place = np.arange(len(pcv))
+    gaps = np.flatnonzero((pcv != first + place // keysize) | (ckey != place % keysize))
+    missing = int(gaps[0]) if len(gaps) else len(pcv)
+    if missing < (last - first + 1) * keysize:
+        wanted = f"the last of a table with each pcv {first} to {last} and ckey 0 to {keysize - 1}"
+        lacks = f"none for {first + missing // keysize},{missing % keysize}"
+        raise lines.wrong(wanted, lacks)
+
+
+def _ons_lines(table: PerturbationTable) -> Iterator[str]:
+    served = _ons_rows(table)
+    first = int(table.rows[0].weights[table.support] == table.keysize)
+    number = (len(served) - first) * table.keysize
+    if number > LINES_MAX:
+        raise parameters.wrong_value("table", f"of at most {LINES_MAX} lines in this layout", number)
+    return (
+        f"{pcv},{ckey},{noise}\n"
+        for pcv in range(first, len(served))
+        for ckey, noise in enumerate(_noise(table, served[pcv]))
+    )
+
+
+def _ons_rows(table: PerturbationTable) -> Sequence[int]:
+    """The place of the row of each count that an ONS table has."""
+    rows, period = len(table.rows), table.period
+    if period and ONS_PERIOD % period == 0 and rows - period <= ONS_LAST - ONS_PERIOD + 1:
+        places: list[int] = table.place(np.arange(ONS_LAST + 1)).tolist()
+        return places
+    if period == 0 and rows not in (1, ONS_LAST + 1):
+        return range(rows)
+    allowed = "of a period that divides 250 and begins by count 501, or of none and not 1 or 751 rows"
+    raise parameters.wrong_value("table", allowed, f"period {period}, {rows} rows")
+
+
+def _noise(table: PerturbationTable, place: int) -> Any:
+    """The noise of each key in a row."""
+    if table.by_key:
+        return table.by_key[place]
+    values = np.arange(-table.support, table.support + 1)
+    return np.repeat(values, table.rows[place].weights).tolist()

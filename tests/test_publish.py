@@ -1,0 +1,453 @@
+"""Published tables against loops over records, for every option, with names and values as they come."""
+
+import itertools
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+import slow_tables
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tablebuilder_dp import microdata, sampling
+from tablebuilder_dp import perturbation_table as perturbation
+from tablebuilder_dp.microdata import cells, formats, records
+from tablebuilder_dp.microdata.record_keys import KEYS
+from tablebuilder_dp.perturbation_table import PerturbationTable
+
+SECRET = bytes(range(32))
+TABLES = {
+    way: perturbation.build(support=3, variance=2, keysize=2**32, way=way) for way in ("rows", "clamped")
+}
+SMALL = {
+    way: perturbation.build(support=3, variance=2, keysize=2**16, way=way) for way in ("rows", "clamped")
+}
+
+
+@pytest.fixture(scope="module")
+def secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("secret") / "key.bin"
+    path.write_bytes(SECRET)
+    path.chmod(0o600)
+    return path
+
+
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=4)
+names = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6
+) | st.sampled_from(
+    [
+        'x"; DROP TABLE records; --',
+        "a,b",
+        "A",
+        "a",
+        "c0",
+        "people",
+        "SELECT",
+        "naïve",
+        "'",
+        "`",
+        "group by",
+        "k0",
+    ]
+)
+RESERVED = {*KEYS, "count", "total_over", "true_count", "cell_key", "noise"}
+columns = st.one_of(
+    st.just((pa.string(), texts)),
+    st.just((pa.string(), st.sampled_from(["", "a", "b"]))),
+    st.just((pa.int64(), st.integers(-2, 2))),
+    st.just((pa.uint8(), st.integers(0, 3))),
+    st.just((pa.bool_(), st.booleans())),
+    st.just((pa.date32(), st.dates())),
+)
+
+
+@st.composite
+def people(draw: st.DrawFn) -> tuple[pa.Table, list[str]]:
+    """A few records with keys, and the variables of a table about them."""
+    by = draw(st.lists(names.filter(lambda name: name not in RESERVED), min_size=1, max_size=3, unique=True))
+    size = draw(st.integers(0, 12))
+    made: dict[str, Any] = {}
+    for name in by:
+        kind, values = draw(columns)
+        made[name] = pa.array(draw(st.lists(st.none() | values, min_size=size, max_size=size)), kind)
+    key = st.integers(1, 2**32 - 1)
+    for name in KEYS:
+        made[name] = pa.array(draw(st.lists(key, min_size=size, max_size=size)), pa.uint32())
+    return pa.table(made), by
+
+
+def expected(table: pa.Table, noise: PerturbationTable, **options: Any) -> list[dict[str, Any]]:
+    return slow_tables.published(table.to_pylist(), noise, secret=SECRET, **{"keys": KEYS, **options})
+
+
+@given(people(), st.sampled_from(["rows", "clamped"]), st.booleans(), st.booleans())
+@settings(deadline=None)
+def test_every_option_agrees_with_loops_over_records(
+    secret_file: Path, found: tuple[pa.Table, list[str]], way: str, margins: bool, only_positive: bool
+) -> None:
+    table, by = found
+    options: dict[str, Any] = {"by": by, "margins": margins, "only_positive": only_positive}
+    made = microdata.perturb(
+        table, protection=microdata.from_table(TABLES[way]), secret_file=secret_file, audit=True, **options
+    )
+    assert made.table.to_pylist() == expected(table, TABLES[way], **options)
+    plain = microdata.perturb(
+        table, protection=microdata.from_table(TABLES[way]), secret_file=secret_file, **options
+    )
+    assert plain.table == made.table.drop_columns(["true_count", "cell_key", "noise"])
+
+
+@given(people(), st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_files_and_the_order_of_records_change_nothing(
+    tmp_path_factory: pytest.TempPathFactory, found: tuple[pa.Table, list[str]], mixer: random.Random
+) -> None:
+    table, by = found
+    folder = tmp_path_factory.mktemp("records")
+    order = list(range(len(table)))
+    mixer.shuffle(order)
+    mixed = table.take(pa.array(order, pa.int64()))
+    pyarrow.parquet.write_table(mixed, folder / "a.parquet", row_group_size=3)
+    options: dict[str, Any] = {"by": by, "margins": True, "protection": microdata.from_table(TABLES["rows"])}
+    made = microdata.perturb(table, **options).table
+    assert microdata.perturb(folder / "a.parquet", **options).table == made
+    parts = folder / "parts"
+    parts.mkdir()
+    for place in range(3):
+        pyarrow.parquet.write_table(mixed.slice(place * 4, 4), parts / f"{place}.parquet")
+    assert microdata.perturb(parts, **options).table == made
+    formats.write(mixed, folder / "a.csv")
+    texts = {
+        name: table[name].cast(pa.string()) if name in by else table[name] for name in table.column_names
+    }
+    assert (
+        microdata.perturb(folder / "a.csv", **options).table
+        == microdata.perturb(pa.table(texts), **options).table
+    )
+
+
+def keyed(columns: dict[str, Any], *, seed: int = 1) -> pa.Table:
+    """Columns with four random record keys."""
+    size = len(next(iter(columns.values())))
+    drawn = np.random.default_rng(seed).integers(1, 2**32, (4, size), dtype=np.uint32)
+    return pa.table({**columns, **{name: pa.array(drawn[j]) for j, name in enumerate(KEYS)}})
+
+
+PEOPLE = keyed(
+    {
+        "region": ["N", "N", "N", "N", "S", "S", "S", "S", "S", None],
+        "sex": ["F", "F", "M", None, "F", "M", "M", "M", "M", "F"],
+        "age": pa.array([1, 1, 2, 2, 1, 3, 3, 3, 3, 1], pa.int8()),
+    }
+)
+ROWS = microdata.from_table(TABLES["rows"])
+
+
+def test_a_total_is_the_same_wherever_it_appears() -> None:
+    by_region = microdata.perturb(
+        PEOPLE, by=["region", "sex"], protection=ROWS, margins=True
+    ).table.to_pylist()
+    by_age = microdata.perturb(PEOPLE, by=["age", "region"], protection=ROWS, margins=True).table.to_pylist()
+    alone = microdata.perturb(PEOPLE, by=["region"], protection=ROWS).table.to_pylist()
+    for region in ("N", "S", None):
+        first = [r["count"] for r in by_region if r["region"] == region and r["total_over"] == "sex"]
+        second = [r["count"] for r in by_age if r["region"] == region and r["total_over"] == "age"]
+        third = [r["count"] for r in alone if r["region"] == region]
+        assert first == second == third
+        assert len(first) == 1
+    assert by_region[-1]["total_over"] == "region, sex"
+    assert by_region[-1]["count"] == by_age[-1]["count"]
+
+
+def test_records_without_a_category_are_a_cell_with_a_key_of_its_own() -> None:
+    made = microdata.perturb(PEOPLE, by=["region"], protection=ROWS, audit=True).table.to_pylist()
+    [row] = [row for row in made if row["region"] is None]
+    assert row["true_count"] == 1
+    last = PEOPLE.slice(9).to_pylist()[0]
+    assert row["cell_key"] == last[KEYS[0]] ^ last[KEYS[1]] ^ last[KEYS[2]] ^ last[KEYS[3]]
+
+
+def test_given_categories_set_the_order_and_list_what_nobody_has(secret_file: Path) -> None:
+    given_lists: dict[str, Any] = {"region": [None, "W", "S", "N"], "age": [3, 2, 1]}
+    options: dict[str, Any] = {"by": ["region", "age"], "margins": True}
+    for way in ("rows", "clamped"):
+        made = microdata.perturb(
+            PEOPLE,
+            protection=microdata.from_table(TABLES[way]),
+            categories=given_lists,
+            secret_file=secret_file,
+            audit=True,
+            **options,
+        )
+        assert made.table.to_pylist() == expected(PEOPLE, TABLES[way], given=given_lists, **options)
+        assert made.listed == ("age", "region")
+
+
+def test_an_empty_cell_has_one_key_in_every_table(secret_file: Path) -> None:
+    """Its description does not depend on the order of the columns, on margins or on the file's types."""
+    clamped = microdata.from_table(TABLES["clamped"])
+    options: dict[str, Any] = {"protection": clamped, "secret_file": secret_file, "audit": True}
+    listed: dict[str, Any] = {"region": ["W", "N", "S", None]}
+    one = microdata.perturb(PEOPLE, by=["region", "age"], margins=True, categories=listed, **options)
+    other = microdata.perturb(PEOPLE, by=["age", "region"], categories=listed, **options)
+    as_text = PEOPLE.set_column(2, "age", PEOPLE["age"].cast(pa.string()))
+    text = microdata.perturb(as_text, by=["age", "region"], categories=listed, **options)
+    alone = microdata.perturb(PEOPLE, by=["region"], categories=listed, **options)
+
+    def keys(made: microdata.Published) -> dict[Any, int]:
+        rows = made.table.to_pylist()
+        inner = [row for row in rows if not row.get("total_over")]
+        return {(row["region"], str(row["age"])): row["cell_key"] for row in inner if not row["true_count"]}
+
+    assert keys(one) == keys(other) == keys(text)
+    assert len(set(keys(one).values())) == len(keys(one)) == 7
+    [margin] = [r for r in one.table.to_pylist() if r["region"] == "W" and r["total_over"] == "age"]
+    assert margin["cell_key"] == alone.table.to_pylist()[0]["cell_key"]
+
+
+@pytest.mark.parametrize("way", ["rows", "clamped"])
+def test_every_key_of_2_to_the_16_gives_the_weights_of_the_table(way: str) -> None:
+    """65536 cells of one record each, whose keys are 0, 1, …, 65535."""
+    size = 2**16
+    key = np.arange(size, dtype=np.int64)
+    table = pa.table(
+        {
+            "cell": pa.array(key),
+            KEYS[0]: pa.array(key + size),
+            KEYS[1]: pa.array(np.full(size, size)),
+            KEYS[2]: pa.array(np.full(size, 2**31 + 1)),
+            KEYS[3]: pa.array(np.full(size, 2**31 + 1)),
+        }
+    )
+    made = microdata.perturb(
+        table, by=["cell"], protection=microdata.from_table(SMALL[way]), audit=True
+    ).table
+    assert made["cell_key"].to_pylist() == key.tolist()
+    row = SMALL[way].row(1)
+    weights = {z: weight for z, weight in enumerate(row.weights, -row.support) if weight}
+    assert Counter(made["noise"].to_pylist()) == weights
+    assert made["noise"].to_numpy().tolist() == sampling.sample(row, key).tolist()
+
+
+def test_one_record_key_is_summed_as_other_software_does() -> None:
+    """ONS: the sum of keys from 0 to 255 modulo 256 chooses the line of the count in the table."""
+    mixer = random.Random(5)  # noqa: S311
+    shuffled = tuple(
+        tuple(mixer.choice([-1, 0, 1]) if count else 0 for _ in range(256)) for count in range(751)
+    )
+    rows = []
+    for noises in shuffled:
+        numbers = Counter(noises)
+        rows.append(sampling.LookupTable(256, tuple(itertools.accumulate(numbers[z] for z in (-1, 0, 1)))))
+    table = PerturbationTable(tuple(rows), period=250, by_key=shuffled)
+    drawn = np.random.default_rng(3)
+    people = pa.table({"x": drawn.choice([0, 1], 2000, p=[0.9, 0.1]), "key": drawn.integers(0, 256, 2000)})
+    made = microdata.perturb(
+        people,
+        by=["x"],
+        protection=microdata.from_table(table),
+        record_keys=["key"],
+        margins=True,
+        audit=True,
+    ).table.to_pylist()
+    options: dict[str, Any] = {"by": ["x"], "keys": ["key"], "margins": True}
+    assert made == slow_tables.published(people.to_pylist(), table, **options)
+    assert made[0]["true_count"] > 750
+    above = ((made[0]["true_count"] - 1) % 250) + 501
+    assert made[0]["noise"] == shuffled[above][made[0]["cell_key"]]
+
+
+def test_a_count_that_the_table_cannot_serve_is_refused() -> None:
+    table = PerturbationTable(TABLES["rows"].rows, period=0)
+    people = keyed({"x": [1] * 4})
+    with pytest.raises(ValueError, match="counts must be integers from 0 to 3, got 4"):
+        microdata.perturb(people, by=["x"], protection=microdata.from_table(table))
+
+
+def test_dropping_a_record_changes_only_its_cells() -> None:
+    options: dict[str, Any] = {"by": ["region", "sex"], "protection": ROWS, "margins": True, "audit": True}
+    whole = microdata.perturb(PEOPLE, **options).table.to_pylist()
+    fewer = microdata.perturb(PEOPLE.slice(1), **options).table.to_pylist()
+    changed = [a for a, b in zip(whole, fewer, strict=True) if a != b]
+    assert [(row["region"], row["sex"]) for row in changed] == [
+        ("N", "F"),
+        ("N", None),
+        (None, "F"),
+        (None, None),
+    ]
+
+
+def test_hostile_names_never_reach_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    run = records._DuckRecords.query
+
+    def query(self: Any, sql: str) -> Any:
+        asked.append(sql)
+        return run(self, sql)
+
+    monkeypatch.setattr(records._DuckRecords, "query", query)
+    evil = 'a" FROM records; DROP TABLE x; --'
+    plain = microdata.perturb(PEOPLE, by=["region"], protection=ROWS).table["count"]
+    renamed = PEOPLE.rename_columns([evil, *PEOPLE.column_names[1:]])
+    made = microdata.perturb(renamed, by=[evil], protection=ROWS).table
+    assert made.column_names == [evil, "count"]
+    assert made["count"] == plain
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"by": ["area"]}, "by must be one of region, sex, age, record_key_1, .* got 'area'"),
+        ({"by": []}, "by must be one or more names of columns, each once"),
+        ({"by": "region"}, "by must be one or more names of columns, each once, got 'region'"),
+        ({"by": ["sex", "sex"]}, "by must be one or more names of columns, each once"),
+        ({"by": ["region"], "record_keys": ["age"] * 2}, "record_keys must be four columns, or one"),
+        ({"record_keys": ["a", "b", "c", "d"]}, "record_keys must be one of region, .* got 'a'"),
+        ({"categories": {"age": [1]}}, "categories must be about columns of the table, got 'age'"),
+        ({"categories": {"region": ["N"]}}, "categories of 'region' must include"),
+        ({"categories": {"region": ["N", "N"]}}, "categories must be a list of different categories"),
+        ({"categories": {"region": "NS"}}, "categories must be a list of different categories of 'region'"),
+        ({"categories": {"region": [1, 2]}}, r"different categories of 'region' \(text\)"),
+        ({"memory": "much"}, "memory must be a size such as 2GB, got 'much'"),
+        ({"source": 5}, "records must be a path or a table that Arrow understands, got 5"),
+        ({"source": __file__}, "records must be a file whose name ends in .parquet or .csv"),
+        ({"source": "no-such-file.parquet"}, "No such file or directory: 'no-such-file.parquet'"),
+    ],
+)
+def test_bad_input_is_named(change: dict[str, Any], message: str) -> None:
+    options = {"source": PEOPLE, "by": ["region"], "protection": ROWS, **change}
+    with pytest.raises((ValueError, TypeError, OSError), match=message):
+        microdata.perturb(options.pop("source"), **options)
+
+
+@pytest.mark.parametrize("key", [0, None, -1, 2**32])
+def test_records_without_a_proper_key_are_refused(key: int | None) -> None:
+    keys = pa.array([*([7] * 9), key], pa.int64())
+    broken = PEOPLE.set_column(PEOPLE.schema.get_field_index(KEYS[2]), KEYS[2], keys)
+    with pytest.raises(
+        ValueError, match="record_keys must be integers from 1 to 4294967295 for every record"
+    ):
+        microdata.perturb(broken, by=["region"], protection=ROWS)
+
+
+@pytest.mark.parametrize("text", ["1.5", "", "x", "007", " 7", "1e3", "4294967296"])
+def test_texts_that_are_no_keys_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "keyed.csv"
+    path.write_text(f"region,{','.join(KEYS)}\nN,1,2,3,4\nS,1,2,{text},4\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="record_keys must be integers"):
+        microdata.perturb(path, by=["region"], protection=ROWS)
+
+
+def test_keys_that_are_too_short_for_the_table_are_refused() -> None:
+    """Keys below 256 would give all cells of one record the same end of the table."""
+    drawn = np.random.default_rng(1).integers(1, 256, (4, 1000))
+    short = pa.table({"x": [1] * 1000, **{name: drawn[j] for j, name in enumerate(KEYS)}})
+    with pytest.raises(ValueError, match=r"record_keys must be spread over all of \[0, 4294967296\)"):
+        microdata.perturb(short, by=["x"], protection=ROWS)
+    made = microdata.perturb(short.slice(0, 999), by=["x"], protection=ROWS)  # too few to be sure
+    assert len(made.table) == 1
+
+
+def test_a_category_of_a_type_without_categories_is_refused() -> None:
+    table = keyed({"x": pa.array([1, 2], pa.timestamp("s"))})
+    with pytest.raises(
+        ValueError, match="by must name columns of text, integers, .* got 'x', which is of type"
+    ):
+        microdata.perturb(table, by=["x"], protection=ROWS)
+
+
+def test_numbers_with_two_zeros_and_nan_are_one_category_each() -> None:
+    table = keyed({"x": [0.0, -0.0, float("nan"), float("-nan"), None, 1.5]})
+    made = microdata.perturb(table, by=["x"], protection=ROWS, audit=True).table
+    assert made["true_count"].to_pylist() == [2, 1, 2, 1]
+    assert str(made["x"].to_pylist()) == "[0.0, 1.5, nan, None]"
+
+
+def test_a_name_of_the_output_is_refused_as_a_variable() -> None:
+    table = PEOPLE.rename_columns(["count", *PEOPLE.column_names[1:]])
+    with pytest.raises(ValueError, match="by must be without the names count, got 'count'"):
+        microdata.perturb(table, by=["count"], protection=ROWS)
+
+
+def test_too_many_cells_are_refused_unless_only_the_positive_are_wanted() -> None:
+    size = 400
+    table = keyed({name: pa.array(range(size)) for name in "abc"})
+    with pytest.raises(ValueError, match="by must have at most 10000000 combinations .* got 64000000"):
+        microdata.perturb(table, by=list("abc"), protection=ROWS)
+    made = microdata.perturb(table, by=list("abc"), protection=ROWS, only_positive=True).table
+    assert 0 < len(made) < size
+    assert min(made["count"].to_pylist()) > 0
+
+
+def test_clamping_asks_for_the_secret_where_cells_are_empty() -> None:
+    clamped = microdata.from_table(TABLES["clamped"])
+    assert len(microdata.perturb(PEOPLE, by=["region"], protection=clamped).table) == 3
+    with pytest.raises(ValueError, match="secret_file must be given, as this noise perturbs empty cells too"):
+        microdata.perturb(PEOPLE, by=["region", "sex"], protection=clamped)
+
+
+def test_an_empty_file_gives_an_empty_table(tmp_path: Path) -> None:
+    path = tmp_path / "nobody.csv"
+    path.write_text(f"region,{','.join(KEYS)}\n", encoding="utf-8")
+    assert len(microdata.perturb(path, by=["region"], protection=ROWS).table) == 0
+    made = microdata.perturb(path, by=["region"], protection=ROWS, margins=True).table
+    assert made.to_pylist() == [{"region": None, "total_over": "region", "count": 0}]
+
+
+def test_a_table_of_decimals_is_served_by_all_keys() -> None:
+    """ptable writes cut points to 8 decimals: a key is compared as key/2^32 with them."""
+    row = sampling.LookupTable(10**8, (20_000_000, 70_000_001, 10**8))
+    zero = sampling.LookupTable(10**8, (0, 10**8, 10**8))
+    found = microdata.from_table(PerturbationTable((zero, row)))
+    assert found.table.keysize == 2**32
+    cut = found.table.rows[1].cuts[1]
+    assert (cut - 1) * 10**8 < 70_000_001 * 2**32 <= cut * 10**8
+
+
+def test_a_design_that_rounding_breaks_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match="keysize must be so large that rounding keeps epsilon 0.5 and delta"
+    ):
+        microdata.design("0.5", "1e-4", keysize=2**8)
+    fair = microdata.design("0.5", "1e-4", keysize=2**15, rule="symmetric")
+    assert max(sampling.delta(fair.table.rows[-1], "0.5")) <= 1e-4
+    with pytest.raises(ValueError, match="rule must be one of ceiling, symmetric, got 'best'"):
+        microdata.design("0.5", "1e-4", rule="best")
+
+
+def test_the_query_reads_the_records_once() -> None:
+    columns = [records.Column("x", "c0", "text"), records.Column("y", "c1", "integer")]
+    keys = [records.Column(name, f"c{j}", "integer") for j, name in enumerate(KEYS, 2)]
+    for margins in (False, True):
+        assert cells.query(columns, keys, keysize=2**32, margins=margins).count(records.VIEW) == 1
+
+
+def test_the_written_table_has_its_statement_beside_it(tmp_path: Path) -> None:
+    made = microdata.perturb(PEOPLE, by=["region", "age"], protection=ROWS, margins=True)
+    for name in ("out.parquet", "out.csv"):
+        assert [path.name for path in made.write(tmp_path / name)] == [
+            name,
+            f"{name}.statement.json",
+            f"{name}.statement.txt",
+        ]
+        assert json.loads((tmp_path / f"{name}.statement.json").read_text("utf-8")) == {
+            "table": name,
+            **made.statement,
+        }
+    assert pyarrow.parquet.read_table(tmp_path / "out.parquet") == made.table
+    assert pyarrow.csv.read_csv(tmp_path / "out.csv").column_names == ["region", "age", "total_over", "count"]
+    first = (tmp_path / "out.parquet").read_bytes(), (tmp_path / "out.csv").read_bytes()
+    for name in ("out.parquet", "out.csv"):
+        microdata.perturb(
+            PEOPLE.take(list(range(9, -1, -1))), by=["region", "age"], protection=ROWS, margins=True
+        ).write(tmp_path / name)
+    assert first == ((tmp_path / "out.parquet").read_bytes(), (tmp_path / "out.csv").read_bytes())

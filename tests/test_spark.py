@@ -1,0 +1,153 @@
+"""One query, two engines: Spark publishes the bytes that DuckDB does.
+
+PySpark needs Java 17 or newer. Where one of them is missing these tests are left out, and pytest says so;
+with REQUIRE_SPARK=1 in the environment that is a failure.
+"""
+
+import importlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from test_publish import PEOPLE, SECRET, TABLES, keyed, people
+
+from tablebuilder_dp import cli, microdata
+from tablebuilder_dp.microdata import formats
+from tablebuilder_dp.microdata.record_keys import KEYS
+
+SparkSession: Any = None
+with suppress(ImportError):
+    SparkSession = importlib.import_module("pyspark.sql").SparkSession
+
+HAS_JAVA = bool(os.environ.get("JAVA_HOME") or shutil.which("java"))
+if os.environ.get("REQUIRE_SPARK") and not (SparkSession and HAS_JAVA):
+    raise RuntimeError("REQUIRE_SPARK is set, but PySpark or Java is missing")
+pytestmark = [
+    pytest.mark.skipif(SparkSession is None, reason="Spark left out: pip install 'tablebuilder-dp[spark]'"),
+    pytest.mark.skipif(not HAS_JAVA, reason="Spark left out: it needs Java 17 or newer"),
+    pytest.mark.filterwarnings("default"),  # Spark's own
+    pytest.mark.xdist_group("spark"),
+]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "3")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("secret") / "key.bin"
+    path.write_bytes(SECRET)
+    path.chmod(0o600)
+    return path
+
+
+def both(source: Any, spark: Any, **options: Any) -> list[pa.Table]:
+    return [microdata.perturb(source, spark=engine, **options).table for engine in (None, spark)]
+
+
+@given(people())
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
+def test_engines_agree_on_files_with_odd_names_and_values(
+    spark: Any, secret_file: Path, tmp_path_factory: pytest.TempPathFactory, found: tuple[pa.Table, list[str]]
+) -> None:
+    table, by = found
+    if len({name.lower() for name in table.column_names}) < table.num_columns:
+        return  # Spark does not tell such names apart
+    folder = tmp_path_factory.mktemp("engines")
+    formats.write(table, folder / "a.parquet")
+    formats.write(table, folder / "a.csv")
+    for name in ("a.parquet", "a.csv"):
+        one, other = both(
+            folder / name,
+            spark,
+            by=by,
+            protection=microdata.from_table(TABLES["clamped"]),
+            secret_file=secret_file,
+            margins=True,
+            audit=True,
+        )
+        assert one == other
+        assert one.schema == other.schema
+
+
+@pytest.mark.parametrize("margins", [False, True])
+def test_bytes_are_the_same_whatever_the_order_parts_and_threads(
+    spark: Any, tmp_path: Path, margins: bool
+) -> None:
+    drawn = np.random.default_rng(2)
+    size = 5000
+    table = keyed(
+        {
+            "region": pa.array(["N", "S", "É", None]).take(pa.array(drawn.integers(0, 4, size))),
+            "age": pa.array(drawn.integers(0, 9, size), mask=drawn.random(size) < 0.02),
+        }
+    )
+    protection = microdata.design("0.5", "1e-2")
+    options: dict[str, Any] = {"by": ["region", "age"], "protection": protection, "margins": margins}
+    sources: list[tuple[Any, Any]] = []
+    for name, parts in (("one", 1), ("many", 7)):
+        folder = tmp_path / name
+        folder.mkdir()
+        mixed = table.take(drawn.permutation(size))
+        for part in range(parts):
+            formats.write(
+                mixed.slice(part * size // parts, (part + 1) * size // parts - part * size // parts),
+                folder / f"{part}.parquet",
+            )
+        sources += [(folder, None), (folder, spark)]
+    written = set()
+    for place, (source, engine) in enumerate(sources):
+        out = tmp_path / f"out{place}"
+        out.mkdir()
+        microdata.perturb(source, spark=engine, **options).write(out / "t.parquet")
+        written.add(tuple(sorted((path.name, path.read_bytes()) for path in out.iterdir())))
+    assert len(written) == 1
+
+
+def test_tables_in_memory_and_errors_are_alike(spark: Any) -> None:
+    protection = microdata.from_table(TABLES["rows"])
+    one, other = both(PEOPLE, spark, by=["region", "age"], protection=protection, margins=True)
+    assert one == other
+    for engine in (None, spark):
+        with pytest.raises(ValueError, match="by must be one of region, sex, age, .* got 'area'"):
+            microdata.perturb(PEOPLE, by=["area"], protection=protection, spark=engine)
+        broken = PEOPLE.set_column(3, KEYS[0], pa.array([None, *range(1, 10)], pa.int64()))
+        with pytest.raises(ValueError, match="record_keys must be integers from 1 to 4294967295"):
+            microdata.perturb(broken, by=["sex"], protection=protection, spark=engine)
+        with pytest.raises(ValueError, match="the records cannot be read: "):
+            microdata.perturb("no-such-folder/x.parquet", by=["sex"], protection=protection, spark=spark)
+
+
+def test_views_of_the_session_are_left_alone(spark: Any) -> None:
+    spark.range(3).createOrReplaceTempView("records")
+    microdata.perturb(PEOPLE, by=["sex"], protection=microdata.from_table(TABLES["rows"]), spark=spark)
+    assert [view.name for view in spark.catalog.listTables()] == ["records"]
+    spark.catalog.dropTempView("records")
+
+
+def test_the_command_takes_a_master(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    formats.write(PEOPLE, tmp_path / "k.parquet")
+    call = ["perturb", str(tmp_path / "k.parquet"), "--by", "sex", "--epsilon", "1", "--delta", "0.01"]
+    assert cli.main([*call, "-o", str(tmp_path / "a.csv")]) == 0
+    assert cli.main([*call, "-o", str(tmp_path / "b.csv"), "--spark", "local[2]"]) == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
