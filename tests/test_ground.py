@@ -3,6 +3,7 @@
 import importlib
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -11,12 +12,12 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-LOCKS = ["requirements.lock", "benchmarks/requirements.lock"]
+LOCKS = ["requirements.lock", "requirements-spark.lock", "benchmarks/requirements.lock"]
 
 
 def direct_dependencies() -> set[str]:
-    extras = PROJECT["optional-dependencies"].values()
-    wanted = [*PROJECT["dependencies"], *(name for extra in extras for name in extra)]
+    extras = {name: wanted for name, wanted in PROJECT["optional-dependencies"].items() if name != "spark"}
+    wanted = [*PROJECT["dependencies"], *(name for extra in extras.values() for name in extra)]
     return {re.split(r"[<>=!~\[; ]", name)[0] for name in wanted}
 
 
@@ -44,12 +45,19 @@ def test_lock_is_hashed_and_names_no_address(path: str) -> None:
     assert len(entries) > 10
     assert all("--hash=sha256:" in entry for entry in entries if entry)
     assert not re.search(r"://|--index|--extra|--find-links|@ ", content)
-    assert {"hatchling", "uv"} <= set(locked(path))
+    assert path == "requirements-spark.lock" or {"hatchling", "uv"} <= set(locked(path))
+
+
+def test_spark_comes_on_top_of_the_lock() -> None:
+    """`make test` adds PySpark to the environment; nothing that is there changes."""
+    spark, versions = locked("requirements-spark.lock"), locked("requirements.lock")
+    assert set(spark) - set(versions) == {"pyspark", "py4j"}
+    assert all(spark[name] == versions[name] for name in set(spark) & set(versions))
 
 
 def test_benchmarks_measure_the_library_with_the_locked_numerics() -> None:
     ours, theirs = locked("requirements.lock"), locked("benchmarks/requirements.lock")
-    for name in ("numpy", "scipy", "mpmath"):
+    for name in ("numpy", "scipy", "mpmath", "duckdb", "pyarrow", "cryptography"):
         assert theirs[name] == ours[name]
 
 
@@ -72,9 +80,22 @@ def test_the_map_names_every_module_of_the_library() -> None:
         for line in (ROOT / "README.md").read_text("utf-8").splitlines()
         if "`src/tablebuilder_dp/`" in line
     ]
-    kept_inside = {"__init__", "__main__", "cli", "intervals", "parameters"}
+    kept_inside = {"__init__", "__main__", "cli", "cli_microdata", "files", "intervals", "parameters"}
     modules = {path.stem for path in (ROOT / "src/tablebuilder_dp").glob("*.py")} - kept_inside
     assert modules == set(re.findall(r"`(\w+)`", line))
+    [line] = [
+        line
+        for line in (ROOT / "README.md").read_text("utf-8").splitlines()
+        if "`src/tablebuilder_dp/microdata/`" in line
+    ]
+    modules = {path.stem for path in (ROOT / "src/tablebuilder_dp/microdata").glob("*.py")} - kept_inside
+    assert modules == set(re.findall(r"`(\w+)`", line))
+
+
+def test_the_mathematics_imports_no_database_and_no_cipher() -> None:
+    script = "import sys, tablebuilder_dp.cli; print(*sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert not {"duckdb", "pyarrow", "cryptography", "pyspark", "pandas"} & set(shown.split())
 
 
 def test_citation_names_the_paper_and_this_version() -> None:

@@ -7,7 +7,9 @@ Past the paper: `best_gamma` and `gap` (the best γ, and where the paper's is th
 `chain` (lookup tables that keep their promises), `other_noise` and `frontier` (the least δ of any noise,
 without and with a given variance), `composition` and `lattice` (many cells with the same person), and
 `small_counts` with `asymmetric`, `certified_rows`, `certified_pairs` and `perturbation_table` (counts
-below D, and tables for any count).
+below D, and tables for any count), `table_files` (tables of other software).
+
+`microdata`, imported on its own, goes from records to a published table.
 """
 
 from tablebuilder_dp import (
@@ -23,6 +25,7 @@ from tablebuilder_dp import (
     sampling,
     small_counts,
     symmetric,
+    table_files,
 )
 
 __all__ = [
@@ -38,4 +41,5 @@ __all__ = [
     "sampling",
     "small_counts",
     "symmetric",
+    "table_files",
 ]

@@ -139,5 +139,5 @@ def up(value: float) -> float:
     """
     if value == 0 or math.isinf(value):
         return value
-    exact = Decimal(value)
+    exact = Decimal(repr(value))  # the decimal that it prints as
     return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 3), rounding=ROUND_CEILING))

@@ -115,9 +115,10 @@ def _not_protected(facts: Facts) -> list[str]:
     cells, noise = facts["one_cell"], facts["noise"]
     if facts["perturbs_empty_cells"]:
         empty = (
-            "Absence, over several tables. Empty cells have keys from their description. Two descriptions "
-            "that only one person can fit have equal answers if the person is there, and may have unequal "
-            "ones if not, which proves the absence. A table that publishes each cell once keeps its promise."
+            "Absence, with margins or over several tables. Empty cells have keys from their description. Two "
+            "descriptions that only one person can fit have equal answers if the person is there, and may "
+            "have unequal ones if not, which proves the absence. Where each set of people that a person "
+            "can join is published once, the promise is kept."
         )
     else:
         hole = cells["counts_from_0"]
