@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tablebuilder_dp import asymmetric, certified, certified_rows, parameters, sampling, small_counts
 from tablebuilder_dp.asymmetric import Target
-from tablebuilder_dp.intervals import Enclosure
+from tablebuilder_dp.intervals import Enclosure, exp, interval, to_digits
 from tablebuilder_dp.sampling import LookupTable
 
 COUNT_MAX = 2**63 - 1
@@ -252,6 +252,24 @@ def growth(table: PerturbationTable, count: int, delta: parameters.Number | None
     return max(sampling.smallest_growth(p, q, target * table.keysize) for p, q in both)
 
 
+@lru_cache(maxsize=8)  # a statement asks for several first counts
+def _deltas(table: PerturbationTable, epsilon: Fraction) -> list[Fraction]:
+    """δ(ε) of every pair, the larger direction: from above, to 30 digits or more.
+
+    The weights are integers, so e^ε alone is rounded: down, to a multiple of 2^−128, which raises δ.
+    """
+    growth = math.floor(to_digits(45, lambda: exp(interval(epsilon))).lower * 2**128)
+    found = []
+    for count in table.pairs:
+        less, more = outputs(table, count)
+        sums = (
+            sum(excess for a, b in zip(p, q, strict=True) if (excess := (a << 128) - growth * b) > 0)
+            for p, q in ((less, more), (more, less))
+        )
+        found.append(Fraction(max(sums), table.keysize << 128))
+    return found
+
+
 class Guarantee(NamedTuple):
     """(ε, δ) of all neighbouring counts from some count on, and the n of the pair with the largest δ."""
 
@@ -273,12 +291,12 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
     span = pairs[min(parameters.integer(first, "first", low=0, high=COUNT_MAX), len(pairs) - 1) :]
     if table.period > 1:  # their pairs recur
         span = range(min(span.start, len(table.rows) - table.period), span.stop)
-    counts = sorted({outputs(table, n): n for n in reversed(span)}.values())  # each kind of pair once
     if epsilon is not None:
         level = parameters.epsilon(epsilon)
-        worst = {n: max(side.upper for side in delta(table, n, level)) for n in counts}
-        count = max(worst, key=lambda n: worst[n])
-        return Guarantee(float(level), sampling.rounded_up(worst[count]), count)
+        deltas = _deltas(table, level)
+        count = max(span, key=deltas.__getitem__)
+        return Guarantee(float(level), sampling.rounded_up(deltas[count]), count)
+    counts = sorted({outputs(table, n): n for n in reversed(span)}.values())  # each kind of pair once
     least = {n: alone(table, n) for n in counts}
     count = max(least, key=lambda n: least[n])
     if least[count] == 1:  # some pair is told apart with certainty
