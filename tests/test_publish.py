@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -189,6 +190,79 @@ def test_given_categories_set_the_order_and_list_what_nobody_has(secret_file: Pa
         )
         assert made.table.to_pylist() == expected(PEOPLE, TABLES[way], given=given_lists, **options)
         assert made.listed == ("age", "region")
+
+
+HIERARCHY = keyed({"region": ["N", "N", "S", "S", "S"], "district": [1, 2, 3, 3, None]}, seed=4)
+DISTRICTS = {"region": ["S", "S", "S", "N", "N"], "district": [3, 4, None, 2, 1]}
+
+
+@pytest.mark.parametrize("form", ["memory", "csv", "parquet"])
+@pytest.mark.parametrize("way", ["rows", "clamped"])
+def test_only_listed_cells_and_their_totals_are_published(
+    tmp_path: Path, secret_file: Path, way: str, form: str
+) -> None:
+    """District 4 has nobody but can have; district 1 in region S cannot be."""
+    listed: Any = pa.table(DISTRICTS)
+    if form != "memory":
+        formats.write(listed, tmp_path / f"cells.{form}")
+        listed = tmp_path / f"cells.{form}"
+    options: dict[str, Any] = {"by": ["region", "district"], "margins": True}
+    made = microdata.perturb(
+        HIERARCHY,
+        protection=microdata.from_table(TABLES[way]),
+        cells=listed,
+        secret_file=secret_file,
+        audit=True,
+        **options,
+    )
+    lists = {"region": ["S", "N"], "district": [3, 4, None, 2, 1]}
+    everything = expected(HIERARCHY, TABLES[way], given=lists, **options)
+    allowed = set(zip(*DISTRICTS.values(), strict=True))
+    assert made.table.to_pylist() == [
+        row for row in everything if row["total_over"] or (row["region"], row["district"]) in allowed
+    ]
+    assert made.listed == ("district", "region")
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"region": ["N", "N"], "district": [1, 1]}, "cells must be listed once each"),
+        ({"region": ["N"]}, "cells must be one of region, got 'district'"),
+        (
+            {"region": ["N", "N", "S", "S", "N"], "district": [1, 2, 3, 4, None]},
+            r"cells must include \('S', None\), where there are people",
+        ),
+        ({"region": ["N", "S"], "district": ["one", "two"]}, "different categories of 'district'"),
+        ({"region": ["N", "N"], "district": [1, 2]}, "categories of 'region' must include 'S', which occurs"),
+    ],
+)
+def test_lists_of_cells_that_do_not_fit_are_refused(cells: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        microdata.perturb(HIERARCHY, by=["region", "district"], protection=ROWS, cells=pa.table(cells))
+    with pytest.raises(ValueError, match="categories must be left out where cells are listed"):
+        microdata.perturb(
+            HIERARCHY,
+            by=["region", "district"],
+            protection=ROWS,
+            cells=pa.table(DISTRICTS),
+            categories={"region": ["N", "S"]},
+        )
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    drawn = np.random.default_rng(9)
+    table = keyed({"x": drawn.integers(0, 50, 300_000), "y": drawn.choice(["a", "b"], 300_000)})
+    pyarrow.parquet.write_table(table, tmp_path / "k.parquet", row_group_size=10_000)
+    connect, found = duckdb.connect, []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(
+            duckdb, "connect", lambda config, n=threads: connect(config={**config, "threads": n})
+        )
+        found.append(
+            microdata.perturb(tmp_path / "k.parquet", by=["x", "y"], protection=ROWS, margins=True).table
+        )
+    assert found[0] == found[1] == found[2]
 
 
 def test_an_empty_cell_has_one_key_in_every_table(secret_file: Path) -> None:

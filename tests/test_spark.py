@@ -66,7 +66,7 @@ def both(source: Any, spark: Any, **options: Any) -> list[pa.Table]:
 
 
 @given(people())
-@settings(max_examples=12, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 def test_engines_agree_on_files_with_odd_names_and_values(
     spark: Any, secret_file: Path, tmp_path_factory: pytest.TempPathFactory, found: tuple[pa.Table, list[str]]
 ) -> None:

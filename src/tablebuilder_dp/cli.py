@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from tablebuilder_dp import (
     best_gamma,
+    cli_tables,
     composition,
     design,
     noise,
@@ -30,7 +31,6 @@ from tablebuilder_dp import (
     symmetric,
     table_files,
 )
-from tablebuilder_dp.perturbation_table import PerturbationTable
 
 PROGRAM = "tablebuilder-dp"
 PLUGINS = "tablebuilder_dp.commands"
@@ -221,7 +221,7 @@ def _refuse(options: argparse.Namespace, other: str, *names: str) -> None:
 def _privacy(options: argparse.Namespace) -> Answer:
     if options.table is not None:
         _refuse(options, "--table", "support", "variance", "gamma", "cells")
-        return _privacy_of_table(options.table, options.epsilon or [])
+        return Answer(*cli_tables.privacy_of_table(options.table, options.epsilon or []))
     _require(options, "support", "epsilon")
     if options.variance is None and options.gamma is None:
         raise ValueError("one of the arguments --variance --gamma is required")
@@ -264,89 +264,6 @@ def _plateau_line(support: int, gamma: parameters.Number) -> str:
     return f"  delta falls until epsilon {onset:.6g} and stays at {_digits(height)} from there"
 
 
-def _privacy_of_table(path: str, levels: Sequence[str]) -> Answer:
-    table = table_files.read(path)
-    last = len(table.rows) - 1
-    starts = {"from_0": 0, "from_1": 1, "from_largest": last}
-    found = {name: perturbation_table.guarantee(table, first=first) for name, first in starts.items()}
-    answer: dict[str, Any] = {
-        "table": path,
-        "keysize": table.keysize,
-        "support": table.support,
-        "counts": len(table.rows),
-        "guarantee": {
-            name: {**one._asdict(), "epsilon": _finite(one.epsilon)} for name, one in found.items()
-        },
-        "profile": [_profile_of_table(table, level, starts) for level in levels],
-    }
-    ways = {0: "larger ones refused", 1: f"larger ones as {last}"}
-    text = [
-        f"Perturbation table {path}: {table.keysize} keys, noise on [-{table.support}, {table.support}]",
-        f"  counts 0 to {last}, {ways.get(table.period, f'larger ones as the last {table.period} in turn')}",
-        "",
-        f"  {'for the counts':<16} {'least delta':<22} {'from epsilon':<22} worst pair",
-        *(
-            f"  {where:<16} {one.delta!r:<22} {one.epsilon!r:<22} {one.worst} and {one.worst + 1}"
-            for where, one in zip(_from(last), found.values(), strict=True)
-        ),
-        *_profile_lines(answer["profile"], _from(last)),
-        "",
-        *_in_words(found["from_0"]),
-    ]
-    return Answer(answer, "\n".join(text))
-
-
-def _profile_of_table(table: PerturbationTable, level: str, starts: dict[str, int]) -> dict[str, Any]:
-    """δ at one ε, for all counts and from some counts on."""
-    found = {
-        name: perturbation_table.guarantee(table, first=first, epsilon=level)
-        for name, first in starts.items()
-    }
-    everywhere = found["from_0"]
-    deltas = {f"delta_{name}": one.delta for name, one in found.items()}
-    return {
-        "epsilon": everywhere.epsilon,
-        "delta": everywhere.delta,
-        **deltas,
-        "worst": everywhere.worst,
-    }
-
-
-def _from(last: int) -> list[str]:
-    return ["all", "from 1 on", f"from {last} on"]
-
-
-def _profile_lines(profile: list[dict[str, Any]], names: list[str]) -> list[str]:
-    if not profile:
-        return []
-    heads = " ".join(f"{f'delta, {name}':<22}" for name in names)
-    rows = (
-        f"  {row['epsilon']:<9g} {row['delta_from_0']!r:<22} {row['delta_from_1']!r:<22} "
-        f"{row['delta_from_largest']!r:<22} {row['worst']} and {row['worst'] + 1}"
-        for row in profile
-    )
-    return ["", f"  {'epsilon':<9} {heads} worst pair", *rows]
-
-
-def _in_words(found: perturbation_table.Guarantee) -> list[str]:
-    """What the numbers for all counts mean."""
-    pair = f"{found.worst} and {found.worst + 1}"
-    if found.delta == 1:
-        verdict = (
-            f"Here it is 1 for the counts {pair}: their published values tell them apart with certainty."
-        )
-    elif found.delta == 0:
-        verdict = f"Here it is 0 from epsilon {found.epsilon!r} on: no value excludes a count."
-    else:
-        verdict = f"Here no epsilon makes it less than {found.delta!r}, because of the counts {pair}."
-    return [
-        "One person more or less moves a count by one. Whatever is published is at most e^epsilon times as",
-        "likely for one of two such counts as for the other, but for a probability of delta. A delta of 0 is",
-        "full protection at that epsilon, a delta of 1 means no protection.",
-        verdict,
-    ]
-
-
 def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.LookupTable]:
     support, keysize = read_integer(options.support, "support"), read_keysize(options.keysize)
     made = design.proposition_3(options.epsilon, support=support, slack=options.slack)
@@ -367,9 +284,9 @@ def _table(options: argparse.Namespace) -> Answer:
         "full_support": table.full_support,
         "bias": float(after.bias),
         "variance": float(after.variance),
-        "epsilon_one_sided": _finite(after.epsilon_one_sided),
-        "epsilon_two_sided": _finite(after.epsilon_two_sided),
-        "epsilon_smallest": _finite(smallest),
+        "epsilon_one_sided": parameters.finite(after.epsilon_one_sided),
+        "epsilon_two_sided": parameters.finite(after.epsilon_two_sided),
+        "epsilon_smallest": parameters.finite(smallest),
         "delta": float(after.delta),
         "rule": options.rule,
         **saved,
@@ -440,10 +357,6 @@ def read_keysize(text: str) -> int:
 
 def _digits(value: float) -> str:
     return f"{value:.15g}"
-
-
-def _finite(value: float) -> float | str:
-    return "inf" if math.isinf(value) else value
 
 
 def _lines(values: dict[str, Any]) -> list[str]:

@@ -17,11 +17,18 @@ from typing import Any
 
 from tqdm import tqdm
 
-from tablebuilder_dp import parameters, small_counts
+from tablebuilder_dp import design, parameters, small_counts
 from tablebuilder_dp.cli import Answer, Register, add_slack, read_integer, read_keysize
 from tablebuilder_dp.sampling import RULES
 
 KEYS = "record_key_1 record_key_2 record_key_3 record_key_4"
+DESIGN = {
+    "slack": str(float(design.PAPER_SLACK)),
+    "keysize": "2^32",
+    "rule": RULES[0],
+    "small_counts": small_counts.WAYS[0],
+}
+"""What a design takes if nothing else is asked for; a table from elsewhere has its own."""
 
 
 def register(command: Register) -> None:
@@ -46,12 +53,14 @@ def register(command: Register) -> None:
     perturb.add_argument("--delta", metavar="D", help="failure probability, in (0, 1)")
     perturb.add_argument("--table", metavar="FILE", help="a perturbation table in place of a design")
     add_slack(perturb)
-    perturb.add_argument("--keysize", default="2^32", metavar="K", help="a power of 2 (default: %(default)s)")
-    perturb.add_argument("--rule", choices=RULES, default=RULES[0], help="default: %(default)s")
+    perturb.add_argument(
+        "--keysize", default=DESIGN["keysize"], metavar="K", help="a power of 2 (default: %(default)s)"
+    )
+    perturb.add_argument("--rule", choices=RULES, default=DESIGN["rule"], help="default: %(default)s")
     perturb.add_argument(
         "--small-counts",
         choices=small_counts.WAYS,
-        default=small_counts.WAYS[0],
+        default=DESIGN["small_counts"],
         help="counts below D: unbiased rows of their own, empty cells stay empty; or clamped at 0, "
         "which protects all counts alike and needs --secret-file (default: %(default)s)",
     )
@@ -65,6 +74,11 @@ def register(command: Register) -> None:
     )
     perturb.add_argument(
         "--categories", metavar="FILE", help='JSON: {"column": [its categories, in order, null if missing]}'
+    )
+    perturb.add_argument(
+        "--cells",
+        metavar="FILE",
+        help="the cells that can have people, .parquet or .csv; no others appear",
     )
     perturb.add_argument("--only-positive", action="store_true", help="leave out what is published as 0")
     perturb.add_argument(
@@ -90,15 +104,31 @@ def _add_memory(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Let a request to end do what an interrupt does: nothing half-written stays behind."""
+    """Let a request to end do what an interrupt does: nothing half-written stays behind.
+
+    An interrupt that a library turns into an error of its own is an interrupt again.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    stopped = False
+
+    def stop(*_: Any) -> None:
+        nonlocal stopped
+        stopped = True
+        raise KeyboardInterrupt
+
+    heard = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) != signal.SIG_IGN]
+    before = {one: signal.signal(one, stop) for one in heard}
     try:
         yield
+    except Exception:
+        if stopped:
+            raise KeyboardInterrupt from None
+        raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 @contextmanager
@@ -140,6 +170,9 @@ def _protection(options: argparse.Namespace) -> Any:
     if designed is (options.table is not None) or (options.table and (options.epsilon or options.delta)):
         raise ValueError("either --epsilon and --delta, or --table, must be given")
     if options.table is not None:
+        for name, default in DESIGN.items():
+            if getattr(options, name) != default:
+                raise ValueError(f"argument --{name.replace('_', '-')}: not allowed with argument --table")
         return microdata.from_table(options.table)
     return microdata.design(
         options.epsilon,
@@ -156,23 +189,25 @@ def _perturb(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp.microdata import formats, words
 
     formats.check_output(options.output)
-    protection = _protection(options)
-    with _stoppable(), _session(options.spark) as spark:
-        made = microdata.perturb(
-            options.records,
-            by=options.by,
-            protection=protection,
-            margins=options.margins,
-            only_positive=options.only_positive,
-            categories=_categories(options.categories),
-            record_keys=options.record_keys,
-            secret_file=options.secret_file,
-            audit=options.audit,
-            spark=spark,
-            memory=options.memory,
-        )
-        written = made.write(options.output)
-    facts = {"table": Path(options.output).name, **made.statement}
+    with _stoppable():
+        protection, categories = _protection(options), _categories(options.categories)
+        with _session(options.spark) as spark:
+            made = microdata.perturb(
+                options.records,
+                by=options.by,
+                protection=protection,
+                margins=options.margins,
+                only_positive=options.only_positive,
+                categories=categories,
+                cells=options.cells,
+                record_keys=options.record_keys,
+                secret_file=options.secret_file,
+                audit=options.audit,
+                spark=spark,
+                memory=options.memory,
+            )
+        facts = {"table": Path(options.output).name, **made.statement}
+        written = made.write(options.output)  # last, so that an interrupted run has written nothing
     text = "\n".join([words.words(facts), f"Wrote {', '.join(map(str, written))}"])
     return Answer({**facts, "output": [str(path) for path in written]}, text)
 
@@ -182,7 +217,7 @@ def _categories(path: str | None) -> dict[str, Any]:
         return {}
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"categories must be a JSON file, got {path!r}: {error}") from None
     if not isinstance(found, dict):
         raise parameters.wrong_value("categories", "a JSON object of lists", found)
@@ -202,11 +237,17 @@ def _session(master: str | None) -> Iterator[Any]:
         ) from None
     shown = "true" if sys.stderr.isatty() else "false"
     builder = SparkSession.builder.master(master).appName("tablebuilder-dp")
-    session = builder.config("spark.ui.showConsoleProgress", shown).getOrCreate()
+    running = SparkSession.getActiveSession()
+    try:
+        session = running or builder.config("spark.ui.showConsoleProgress", shown).getOrCreate()
+    except Exception as error:  # no Java, no such master
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        raise ValueError(f"spark must be a master that answers, got {master!r}: {said[0]}") from None
     try:
         yield session
     finally:
-        session.stop()
+        if running is None:
+            session.stop()
 
 
 def _example(options: argparse.Namespace) -> Answer:

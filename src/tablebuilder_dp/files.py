@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+def _umask() -> int:
+    """What the user wants to be closed to others; it can only be read by setting it."""
+    found = os.umask(0o077)
+    os.umask(found)
+    return found
 
 
 @contextmanager
@@ -20,12 +30,14 @@ def whole(path: Path, *, mode: int = 0o644) -> Iterator[Path]:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     except FileNotFoundError:
         raise FileNotFoundError(f"output must be in a folder that exists, got {str(path)!r}") from None
-    os.close(descriptor)
     temporary = Path(name)
     try:
+        os.close(descriptor)
         yield temporary
-        temporary.chmod(mode)
+        temporary.chmod(mode & ~_umask())
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
         raise

@@ -42,6 +42,11 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def finite(value: float) -> float | str:
+    """A number for JSON, which has no infinity: that is the text "inf"."""
+    return "inf" if value == float("inf") else value
+
+
 def wrong_value(name: str, allowed: str, value: object) -> ValueError:
     """The error for a value of the right type that is not allowed."""
     return ValueError(f"{name} must be {allowed}, got {shown(value)}")

@@ -6,8 +6,6 @@ one noise wherever it appears. Records whose category is missing form a cell lik
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -28,9 +26,6 @@ TYPES: Mapping[str, Any] = {
     "date": pa.date32(),
 }
 """The kinds of columns that have categories, and what they are in the published table."""
-
-CELLS_MAX = 10_000_000
-"""The most cells of a table that lists all combinations of its categories."""
 
 MARGINS_MAX = 12
 """The most variables of a table with margins: each more doubles them."""
@@ -138,7 +133,7 @@ def count(
     _check_keys(found, list(keys), keysize, margins)
     places, sets = [], []
     for one in variables:
-        values = _canonical(found[one.alias], one.kind)
+        values = canonical(found[one.alias], TYPES[one.kind])
         total = found[f"total_{one.alias}"].to_numpy() > 0 if margins else np.zeros(len(values), dtype=bool)
         listed = _categories(one, values.filter(pa.array(~total)), categories.get(one.name))
         place = pc.index_in(values, value_set=listed).fill_null(-1).to_numpy(zero_copy_only=False)
@@ -184,11 +179,11 @@ def _check_keys(found: Any, keys: Sequence[str], keysize: int, margins: bool) ->
         )
 
 
-def _canonical(values: Any, kind: str) -> Any:
-    """Categories as both engines give them: wide types, one zero, one NaN."""
+def canonical(values: Any, kind: Any) -> Any:
+    """Categories as one of TYPES, whatever engine gave them, with one zero and one NaN."""
     array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    array = array.cast(TYPES[kind])
-    if kind != "number":
+    array = array.cast(kind)
+    if kind != TYPES["number"]:
         return array
     numbers = array.to_numpy(zero_copy_only=False) + 0.0  # −0 + 0 is 0
     numbers[np.isnan(numbers)] = np.nan
@@ -200,47 +195,14 @@ def _categories(one: Column, values: Any, given: Sequence[Any] | None) -> Any:
         distinct = pc.unique(values)
         return distinct.take(pc.sort_indices(distinct))
     allowed = f"a list of different categories of {one.name!r} ({one.kind})"
-    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+    if isinstance(given, str) or not isinstance(given, Sequence | pa.Array) or not len(given):
         raise parameters.wrong_value("categories", allowed, given)
     try:
+        if isinstance(given, pa.Array):
+            given = canonical(given, TYPES[one.kind])
         listed = pa.array(given, type=TYPES[one.kind])
     except (pa.ArrowException, TypeError, ValueError):
         raise parameters.wrong_value("categories", allowed, given) from None
     if len(pc.unique(listed)) < len(listed):
         raise parameters.wrong_value("categories", allowed, given)
     return listed
-
-
-def complete(cells: Cells) -> Cells:
-    """All combinations of the categories, the empty ones too, in the order of the table."""
-    size = math.prod(cells.shape)
-    if size > CELLS_MAX:
-        raise ValueError(
-            f"by must have at most {CELLS_MAX} combinations of categories, got {size}: "
-            "take fewer columns, or only what is published above 0"
-        )
-    index = np.ravel_multi_index(tuple(cells.places.T), cells.shape) if size else np.zeros(0, dtype=np.int64)
-    counts = np.zeros(size, dtype=np.int64)
-    sums = np.zeros((size, cells.sums.shape[1]), dtype=np.uint64)
-    counts[index], sums[index] = cells.counts, cells.sums
-    places = np.stack(np.unravel_index(np.arange(size), cells.shape), axis=1)
-    return cells._replace(places=places, counts=counts, sums=sums)
-
-
-def sorted_cells(cells: Cells) -> Cells:
-    """Only the cells with people in them, in the order of the table."""
-    order = np.lexsort(cells.places.T[::-1])
-    return cells._replace(places=cells.places[order], counts=cells.counts[order], sums=cells.sums[order])
-
-
-def descriptions(cells: Cells, chosen: NDArray[np.bool_]) -> Any:
-    """What each chosen cell is, as a text: its categories by name, in the order of the names.
-
-    Totals are left out, so a cell has one description in every table that has it.
-    """
-    parts = []
-    for name, place in sorted(zip(cells.by, range(len(cells.by)), strict=True)):
-        known = cells.categories[place]
-        texts = [json.dumps([name, one]) for one in known.cast(pa.string()).to_pylist()]
-        parts.append(pa.array([*texts, ""]).take(pa.array(cells.places[chosen, place])))
-    return pc.binary_join_element_wise(*parts, "")

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
@@ -56,7 +57,10 @@ def sink(path: Path, kind: str, schema: Any, *, plain: tuple[str, ...] = ()) -> 
     ``plain`` names columns of random numbers, which no encoding makes smaller.
     """
     if kind == ".csv":
-        return pyarrow.csv.CSVWriter(path, schema)
+        try:
+            return pyarrow.csv.CSVWriter(path, schema)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"output must be a .parquet file, as CSV has no such columns: {error}") from None
     return pyarrow.parquet.ParquetWriter(
         path,
         schema,

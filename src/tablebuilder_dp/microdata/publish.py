@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tablebuilder_dp import cellkey, parameters
 from tablebuilder_dp import perturbation_table as perturbation
 from tablebuilder_dp.files import whole
-from tablebuilder_dp.microdata import cells, formats, records, secret, statement, words
+from tablebuilder_dp.microdata import cells as counting
+from tablebuilder_dp.microdata import formats, listing, records, secret, statement, words
 from tablebuilder_dp.microdata.protection import Protection
 from tablebuilder_dp.microdata.record_keys import KEYS
 
@@ -79,6 +81,7 @@ def perturb(
     margins: bool = False,
     only_positive: bool = False,
     categories: Mapping[str, Sequence[Any]] | None = None,
+    cells: Any = None,
     record_keys: Sequence[str] = KEYS,
     secret_file: str | Path | None = None,
     audit: bool = False,
@@ -90,8 +93,10 @@ def perturb(
     ``source`` is a file, a folder of Parquet files or a table in memory (see `records.opened`).
     ``record_keys`` are the columns of the four components of the record keys; a single column is taken
     as other software does, summed modulo KEYSIZE. All combinations of the categories are listed, unless
-    ``only_positive`` leaves out what is published as 0. ``categories`` may give a variable's categories.
-    If the protection perturbs empty cells, each has a key from the secret and its description.
+    ``only_positive`` leaves out what is published as 0. ``categories`` may give a variable's categories;
+    ``cells``, a file or table with the columns of ``by``, lists the cells that can have people in them
+    (districts in their regions, say), and no others are published. If the protection perturbs empty
+    cells, each has a key from the secret and its description.
     """
     table, names = protection.table, list(record_keys)
     if len(names) not in (1, 4):
@@ -99,18 +104,26 @@ def perturb(
     reserved = ["count", *(["total_over"] if margins else []), *(AUDIT if audit else [])]
     if clash := sorted(set(by) & set(reserved)):
         raise parameters.wrong_value("by", f"without the names {', '.join(reserved)}", clash[0])
+    listed = None if cells is None else listing.read(cells, by, memory=memory)
+    lists = dict(categories or {})
+    if listed is not None:
+        if lists:
+            raise parameters.wrong_value("categories", "left out where cells are listed", sorted(lists))
+        lists = {name: pc.unique(listed[name]) for name in by}
     with records.opened(source, spark=spark, memory=memory) as found:
-        counted = cells.count(
+        counted = counting.count(
             found,
             by=by,
             keys=names,
             keysize=table.keysize,
             margins=margins,
-            categories=categories or {},
+            categories=lists,
         )
     perturbs_empty = not protection.keeps_empty
-    listed = cells.sorted_cells if only_positive and not perturbs_empty else cells.complete
-    counted = listed(counted)
+    if only_positive and not perturbs_empty and listed is None:
+        counted = listing.sorted_cells(counted)
+    else:
+        counted = listing.complete(counted, listed)
     keys = _cell_keys(counted.sums, table.keysize)
     empty = counted.counts == 0
     if perturbs_empty and empty.any():
@@ -124,9 +137,7 @@ def perturb(
     made = pa.table(columns)
     if only_positive:
         made = made.filter(pa.array(published > 0))
-    return Published(
-        made, protection, tuple(by), margins, only_positive, tuple(sorted(categories or {})), audit
-    )
+    return Published(made, protection, tuple(by), margins, only_positive, tuple(sorted(lists)), audit)
 
 
 def _cell_keys(sums: NDArray[np.uint64], keysize: int) -> NDArray[np.uint64]:
@@ -136,17 +147,17 @@ def _cell_keys(sums: NDArray[np.uint64], keysize: int) -> NDArray[np.uint64]:
 
 
 def _keys_of_empty_cells(
-    counted: cells.Cells, empty: NDArray[np.bool_], keysize: int, secret_file: str | Path | None
+    counted: counting.Cells, empty: NDArray[np.bool_], keysize: int, secret_file: str | Path | None
 ) -> NDArray[np.uint64]:
     if secret_file is None:
         raise ValueError(
             "secret_file must be given, as this noise perturbs empty cells too, with keys from the secret"
         )
-    words = secret.hashes(secret.read(secret_file), EMPTY_CELLS, cells.descriptions(counted, empty))
+    words = secret.hashes(secret.read(secret_file), EMPTY_CELLS, listing.descriptions(counted, empty))
     return words[:, 0].astype(np.uint64) * np.uint64(keysize) >> np.uint64(cellkey.BITS)
 
 
-def _category_columns(counted: cells.Cells) -> dict[str, Any]:
+def _category_columns(counted: counting.Cells) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     totals = counted.places == [len(one) for one in counted.categories]
     for place, (name, known) in enumerate(zip(counted.by, counted.categories, strict=True)):

@@ -17,7 +17,7 @@ import pyarrow.parquet
 
 from tablebuilder_dp import cellkey, parameters
 from tablebuilder_dp.microdata import formats, secret
-from tablebuilder_dp.microdata.records import VIEW, column, csv_header, opened
+from tablebuilder_dp.microdata.records import VIEW, column, csv_header, opened, readable
 
 KEYS = ("record_key_1", "record_key_2", "record_key_3", "record_key_4")
 PURPOSE = "record keys"
@@ -53,17 +53,19 @@ def add_keys(
     hidden = secret.read(secret_file)
     formats.check_output(output)
     path = Path(source)
+    formats.suffix(path, "records")
     if path.is_file() and Path(output).exists() and path.samefile(output):
         raise parameters.wrong_value("output", "another file than the records", str(output))
     check_ids(path, id=id, memory=memory)
-    schema, batches = _batches(path)
+    with readable(path):
+        schema, batches = _batches(path)
     place, done = schema.get_field_index(id), 0
     if taken := sorted(set(KEYS) & set(schema.names)):
         raise parameters.wrong_value("records", f"without the columns {', '.join(KEYS)}", taken[0])
     for name in KEYS:
         schema = schema.append(pa.field(name, pa.uint32()))
     with formats.writer(output, schema, plain=KEYS) as opened_file:
-        for batch in batches:
+        for batch in _readable(batches, path):
             keys = of_ids(batch.column(place), hidden)
             opened_file.write_batch(pa.record_batch([*batch.columns, *keys], schema=schema))
             done += len(batch)
@@ -89,6 +91,11 @@ def check_ids(source: Any, *, id: str, spark: Any = None, memory: str | None = N
         raise ValueError(
             f"id must differ from record to record, but {wrong[0]['id']!r} occurs more than once"
         )
+
+
+def _readable(batches: Iterator[Any], path: Path) -> Iterator[Any]:
+    with readable(path):
+        yield from batches
 
 
 def _batches(path: Path) -> tuple[Any, Iterator[Any]]:

@@ -8,10 +8,11 @@ stands: what another row holds cannot change how a code such as 007 is read.
 from __future__ import annotations
 
 import csv
+import re
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -59,13 +60,16 @@ def column(records: Records, name: str, argument: str) -> Column:
     for found in records.columns:
         if found.name == name:
             return found
-    raise parameters.wrong_value(argument, "one of " + ", ".join(one.name for one in records.columns), name)
+    names = ", ".join(one.name if one.name.isprintable() else repr(one.name) for one in records.columns)
+    raise parameters.wrong_value(argument, f"one of {names}", name)
 
 
 def _named(names: list[str], types: list[Any]) -> tuple[Column, ...]:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(f"column names must differ, got {parameters.shown(repeated[0])} twice")
+        raise ValueError(
+            f"records must have columns of different names, got {parameters.shown(repeated[0])} twice"
+        )
     kinds = (str(kind).lower().split("(")[0] for kind in types)
     return tuple(
         Column(name, f"c{place}", KINDS.get(kind, kind))
@@ -80,7 +84,7 @@ def opened(source: Any, *, spark: Any = None, memory: str | None = None) -> Iter
     ``spark`` is a SparkSession to use in place of DuckDB; paths may then be any that it reads.
     ``memory``, such as "2GB", bounds what DuckDB keeps before it goes to disk.
     """
-    try:
+    with readable(source):
         if spark is not None:
             with closing(_SparkRecords(source, spark)) as records:
                 yield records
@@ -90,28 +94,50 @@ def opened(source: Any, *, spark: Any = None, memory: str | None = None) -> Iter
                 closing(_DuckRecords(source, memory, folder)) as records,
             ):
                 yield records
+
+
+@contextmanager
+def readable(source: Any) -> Iterator[None]:
+    """Give what an engine says about records in one sentence, without the lines that it quotes from them."""
+    try:
+        yield
     except Exception as error:
-        raise _in_one_sentence(error) from None
+        raise _in_one_sentence(error, source) from None
 
 
-def _in_one_sentence(error: Exception) -> Exception:
+_REASON = re.compile(
+    r"^(Expected Number of Columns: \d+ Found: \d+|Value with unterminated quote|Invalid unicode)",
+    re.MULTILINE,
+)
+"""What DuckDB says further down, below the line of the file; all else there may be a record."""
+
+
+def _in_one_sentence(error: Exception, source: Any) -> Exception:
     """An engine's error as one of ours: its first line says what is wrong."""
-    if type(error).__module__.split(".")[0] in ("duckdb", "_duckdb", "pyspark", "py4j", "pyarrow"):
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        return ValueError(f"the records cannot be read: {lines[0] if lines else type(error).__name__}")
-    return error
+    engines = ("duckdb", "_duckdb", "pyspark", "py4j", "pyarrow")
+    nameless = type(error) is OSError and error.errno is None  # Arrow about a damaged file
+    if type(error).__module__.split(".")[0] not in engines and not nameless:
+        return error
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    named = [repr(str(source))] if isinstance(source, str | Path) else []
+    said = [lines[0] if lines else type(error).__name__, *_REASON.findall(str(error))[:1]]
+    return ValueError(": ".join(["the records cannot be read", *named, ", ".join(said)]))
 
 
 class _DuckRecords:
     def __init__(self, source: Any, memory: str | None, folder: str) -> None:
         import duckdb
 
-        self._connection = duckdb.connect(config={"temp_directory": folder})
+        settings: dict[str, Any] = {"temp_directory": folder}
         if memory is not None:
-            try:
-                self._connection.execute("SELECT set_config('memory_limit', ?)", [memory])
-            except duckdb.Error:
-                raise parameters.wrong_value("memory", "a size such as 2GB", memory) from None
+            if not re.fullmatch(r"[0-9.]+ ?[KMGT]i?B", str(memory), re.IGNORECASE):
+                raise parameters.wrong_value("memory", "a size such as 2GB", memory)
+            settings["memory_limit"] = memory
+        try:
+            self._connection = duckdb.connect(config=settings)
+        except duckdb.Error:
+            raise parameters.wrong_value("memory", "a size such as 2GB", memory) from None
+        self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         names, relation = self._relation(source)
         self.columns = _named(names, relation.types)
         relation.create_view("source")
@@ -150,32 +176,22 @@ class _DuckRecords:
         )
 
     def query(self, sql: str) -> Any:
-        with self._bar():
-            return self._connection.sql(sql).to_arrow_table()
+        """Ask in another thread: this one shows on a terminal how far it is, and can be interrupted."""
+        shown = tqdm(total=100, unit="%", desc="counting", leave=False, disable=not sys.stderr.isatty())
+        with ThreadPoolExecutor(1) as pool, shown as bar:
+            asked = pool.submit(lambda: self._connection.sql(sql).to_arrow_table())
+            try:
+                while not wait([asked], 0.2).done:
+                    with suppress(Exception):
+                        bar.update(max(0, int(self._connection.query_progress()) - bar.n))
+            finally:
+                while not asked.done():
+                    self._connection.interrupt()
+                    wait([asked], 0.1)
+            return asked.result()
 
     def close(self) -> None:
         self._connection.close()
-
-    @contextmanager
-    def _bar(self) -> Iterator[None]:
-        """On a terminal, a bar of what the engine says it has done."""
-        ended = threading.Event()
-
-        def watch() -> None:
-            with tqdm(total=100, unit="%", desc="counting", leave=False) as bar:
-                while not ended.wait(0.2):
-                    with suppress(Exception):
-                        bar.update(max(0, self._connection.query_progress() - bar.n))
-
-        watcher = threading.Thread(target=watch, daemon=True)
-        if sys.stderr.isatty():
-            watcher.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            if watcher.is_alive():
-                watcher.join()
 
 
 class _SparkRecords:

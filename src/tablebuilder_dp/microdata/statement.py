@@ -78,14 +78,14 @@ def digest(table: PerturbationTable) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
-def _finite(value: float) -> float | str:
-    return "inf" if math.isinf(value) else value
-
-
 def _stated(table: PerturbationTable, first: int, epsilon: Fraction | None) -> dict[str, Any]:
     """(ε, δ) of all counts from one on, at the design's ε or else where δ is least."""
     found = perturbation.guarantee(table, first=first, epsilon=epsilon)
-    return {"epsilon": _finite(found.epsilon), "delta": found.delta, "worst": [found.worst, found.worst + 1]}
+    return {
+        "epsilon": parameters.finite(found.epsilon),
+        "delta": found.delta,
+        "worst": [found.worst, found.worst + 1],
+    }
 
 
 def one_apart(row: LookupTable) -> Fraction:
@@ -106,7 +106,9 @@ def _together(protection: Protection, by: Sequence[str], margins: bool) -> list[
     """(ε, δ) of several cells with the same person in them, for some numbers of cells."""
     numbers = sorted({*CELLS, 2 ** len(by) if margins else 1})
     found = ((k, *_composed(protection, k)) for k in numbers)
-    return [{"cells": k, "epsilon": _finite(epsilon), "delta": delta} for k, epsilon, delta in found]
+    return [
+        {"cells": k, "epsilon": parameters.finite(epsilon), "delta": delta} for k, epsilon, delta in found
+    ]
 
 
 def _composed(protection: Protection, cells: int) -> tuple[float, float]:

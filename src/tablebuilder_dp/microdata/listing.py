@@ -1,0 +1,105 @@
+"""Which cells a table has, the empty ones too, in which order, and how each is described."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tablebuilder_dp import parameters
+from tablebuilder_dp.microdata.cells import Cells, canonical
+from tablebuilder_dp.microdata.records import VIEW, column, opened
+
+CELLS_MAX = 10_000_000
+"""The most cells of a table that lists all combinations of its categories."""
+
+
+def read(source: Any, by: Sequence[str], *, memory: str | None = None) -> Any:
+    """A file or table that lists the cells of a table, each once, as an Arrow table of the variables."""
+    with opened(source, memory=memory) as records:
+        variables = [column(records, name, "cells") for name in by]
+        chosen = ", ".join(one.alias for one in variables)
+        found = records.query(f"SELECT {chosen} FROM {VIEW}").rename_columns(list(by))  # noqa: S608 (aliases)
+    if len(found) > CELLS_MAX:
+        raise parameters.wrong_value("cells", f"a list of at most {CELLS_MAX} cells", len(found))
+    if found.group_by(list(by)).aggregate([]).num_rows < len(found):
+        raise ValueError("cells must be listed once each, but some are listed twice")
+    return found
+
+
+def complete(cells: Cells, listed: Any = None) -> Cells:
+    """All cells of the table, the empty ones too, in its order: those listed, or all combinations.
+
+    With a list, margins are the totals of the cells in it, and a cell with people must be in it.
+    """
+    size = math.prod(cells.shape)
+    if listed is None:
+        if size > CELLS_MAX:
+            raise ValueError(
+                f"by must have at most {CELLS_MAX} combinations of categories, got {size}: take fewer "
+                "columns, a list of cells, or only what is published above 0"
+            )
+        wanted = np.arange(size)
+    else:
+        wanted = _listed_places(cells, listed)
+    index = _index(cells.places, cells.shape)
+    order = np.searchsorted(wanted, index)
+    if (outside := wanted[np.minimum(order, len(wanted) - 1)] != index).any():
+        place = cells.places[outside][0]
+        names = [known[int(i)].as_py() for known, i in zip(cells.categories, place, strict=True)]
+        raise ValueError(f"cells must include {tuple(names)}, where there are people")
+    counts = np.zeros(len(wanted), dtype=np.int64)
+    sums = np.zeros((len(wanted), cells.sums.shape[1]), dtype=np.uint64)
+    counts[order], sums[order] = cells.counts, cells.sums
+    places = np.stack(np.unravel_index(wanted, cells.shape), axis=1)
+    return cells._replace(places=places, counts=counts, sums=sums)
+
+
+def _index(places: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Places as one number each, in the order of the table."""
+    if math.prod(shape) > np.iinfo(np.int64).max:
+        raise parameters.wrong_value("cells", "of fewer categories", " × ".join(map(str, shape)))
+    index: NDArray[np.int64] = np.ravel_multi_index(tuple(places.T), shape).astype(np.int64)
+    return index
+
+
+def _listed_places(cells: Cells, listed: Any) -> NDArray[np.int64]:
+    """The cells of a list and, with margins, all of their totals, as numbers in rising order."""
+    places = np.stack(
+        [
+            pc.index_in(canonical(listed[name], known.type), value_set=known).to_numpy()
+            for name, known in zip(cells.by, cells.categories, strict=True)
+        ],
+        axis=1,
+    ).astype(np.int64)
+    found = _index(places, cells.shape)
+    for variable in range(len(cells.by)) if cells.margins else ():
+        places = np.stack(np.unravel_index(found, cells.shape), axis=1)
+        places[:, variable] = len(cells.categories[variable])
+        found = np.union1d(found, _index(places, cells.shape))
+    return np.unique(found)
+
+
+def sorted_cells(cells: Cells) -> Cells:
+    """Only the cells with people in them, in the order of the table."""
+    order = np.lexsort(cells.places.T[::-1])
+    return cells._replace(places=cells.places[order], counts=cells.counts[order], sums=cells.sums[order])
+
+
+def descriptions(cells: Cells, chosen: NDArray[np.bool_]) -> Any:
+    """What each chosen cell is, as a text: its categories by name, in the order of the names.
+
+    Totals are left out, so a cell has one description in every table that has it.
+    """
+    parts = []
+    for name, place in sorted(zip(cells.by, range(len(cells.by)), strict=True)):
+        known = cells.categories[place]
+        texts = [json.dumps([name, one]) for one in known.cast(pa.string()).to_pylist()]
+        parts.append(pa.array([*texts, ""]).take(pa.array(cells.places[chosen, place])))
+    return pc.binary_join_element_wise(*parts, "")
