@@ -65,6 +65,11 @@ def categories(people: Sequence[Row], name: str) -> list[Any]:
     return sorted(found - {None}) + [None] * (None in found)
 
 
+def total_over(by: Sequence[str], chosen: Sequence[Any]) -> str:
+    names = [name for name, one in zip(by, chosen, strict=True) if one]
+    return ", ".join(json.dumps(name) if "," in name or '"' in name or not name else name for name in names)
+
+
 def published(
     people: Sequence[Row],
     table: PerturbationTable,
@@ -95,11 +100,7 @@ def published(
         drawn = noise(table, len(inside), key)
         row: dict[str, Any] = {name: None if one is TOTAL else one for name, one in known.items()}
         if margins:
-            row["total_over"] = ", ".join(
-                json.dumps(name) if "," in name or '"' in name or not name else name
-                for name in by
-                if known[name] is TOTAL
-            )
+            row["total_over"] = total_over(by, [known[name] is TOTAL for name in by])
         row |= {"count": len(inside) + drawn, "true_count": len(inside), "cell_key": key, "noise": drawn}
         if row["count"] > 0 or not only_positive:
             rows.append(row)

@@ -207,6 +207,12 @@ def _perturb(options: argparse.Namespace) -> Answer:
                 memory=options.memory,
             )
         facts = {"table": Path(options.output).name, **made.statement}
+        if made.one_apart:
+            print(
+                f"Inside the office: {made.one_apart} cells have one person fewer than a total that is "
+                "published too. This person may be given away: see Differences in the statement.",
+                file=sys.stderr,
+            )
         written = made.write(options.output)  # last, so that an interrupted run has written nothing
     text = "\n".join([words.words(facts), f"Wrote {', '.join(map(str, written))}"])
     return Answer({**facts, "output": [str(path) for path in written]}, text)

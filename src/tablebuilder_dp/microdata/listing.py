@@ -64,7 +64,7 @@ def complete(cells: Cells, listed: Any = None) -> Cells:
 def _index(places: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Places as one number each, in the order of the table."""
     if math.prod(shape) > np.iinfo(np.int64).max:
-        raise parameters.wrong_value("cells", "of fewer categories", " × ".join(map(str, shape)))
+        raise parameters.wrong_value("by", "columns of fewer categories", " × ".join(map(str, shape)))
     index: NDArray[np.int64] = np.ravel_multi_index(tuple(places.T), shape).astype(np.int64)
     return index
 
@@ -90,6 +90,18 @@ def sorted_cells(cells: Cells) -> Cells:
     """Only the cells with people in them, in the order of the table."""
     order = np.lexsort(cells.places.T[::-1])
     return cells._replace(places=cells.places[order], counts=cells.counts[order], sums=cells.sums[order])
+
+
+def one_apart(cells: Cells) -> int:
+    """How many cells with people have just one person fewer than one of their totals."""
+    index = _index(cells.places, cells.shape)
+    found = np.zeros(len(index), dtype=bool)
+    for variable, known in enumerate(cells.categories):
+        above = cells.places.copy()
+        above[:, variable] = len(known)
+        total = cells.counts[np.searchsorted(index, _index(above, cells.shape))]
+        found |= (cells.counts > 0) & (total == cells.counts + 1)
+    return int(found.sum())
 
 
 def descriptions(cells: Cells, chosen: NDArray[np.bool_]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ class Published:
     """A published table and what is promised about it.
 
     The table has the columns of ``by``, with margins ``total_over`` (the variables that a row sums over,
-    whose own columns are then empty), and ``count``.
+    whose own columns are then empty), and ``count``. ``one_apart`` is for the office alone: how many cells
+    have one person fewer than a total that is published too, and so may give this person away.
     """
 
     table: Any
@@ -43,7 +44,8 @@ class Published:
     margins: bool
     only_positive: bool
     listed: tuple[str, ...]
-    audit: bool = field(default=False)
+    audit: bool
+    one_apart: int
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -137,7 +139,16 @@ def perturb(
     made = pa.table(columns)
     if only_positive:
         made = made.filter(pa.array(published > 0))
-    return Published(made, protection, tuple(by), margins, only_positive, tuple(sorted(lists)), audit)
+    return Published(
+        table=made,
+        protection=protection,
+        by=tuple(by),
+        margins=margins,
+        only_positive=only_positive,
+        listed=tuple(sorted(lists)),
+        audit=audit,
+        one_apart=listing.one_apart(counted) if margins else 0,
+    )
 
 
 def _cell_keys(sums: NDArray[np.uint64], keysize: int) -> NDArray[np.uint64]:
@@ -163,9 +174,12 @@ def _category_columns(counted: counting.Cells) -> dict[str, Any]:
     for place, (name, known) in enumerate(zip(counted.by, counted.categories, strict=True)):
         columns[name] = known.take(pa.array(counted.places[:, place], mask=totals[:, place]))
     if counted.margins:
-        patterns, inverse = np.unique(totals, axis=0, return_inverse=True)
-        names = [_joined([counted.by[j] for j in np.flatnonzero(one)]) for one in patterns]
-        columns["total_over"] = pa.array(names, pa.string()).take(pa.array(inverse.reshape(-1)))
+        bits = 1 << np.arange(len(counted.by))
+        names = [
+            _joined([name for name, bit in zip(counted.by, bits, strict=True) if bit & one])
+            for one in range(2 * bits[-1])
+        ]
+        columns["total_over"] = pa.array(names, pa.string()).take(pa.array(totals @ bits))
     return columns
 
 

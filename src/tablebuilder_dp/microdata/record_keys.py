@@ -101,7 +101,7 @@ def _readable(batches: Iterator[Any], path: Path) -> Iterator[Any]:
 def _batches(path: Path) -> tuple[Any, Iterator[Any]]:
     """The schema of a file and its records, some at a time; of a CSV file all columns are text."""
     if formats.suffix(path, "records") == ".parquet":
-        file = pyarrow.parquet.ParquetFile(path)
+        file = pyarrow.parquet.ParquetFile(path, pre_buffer=False)  # or it keeps all that it has read
         return file.schema_arrow, file.iter_batches(_ROWS)
     names = csv_header(path)
     reader = pyarrow.csv.open_csv(

@@ -7,13 +7,17 @@ stands: what another row holds cannot change how a code such as 007 is read.
 
 from __future__ import annotations
 
+import atexit
 import csv
+import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -89,10 +93,7 @@ def opened(source: Any, *, spark: Any = None, memory: str | None = None) -> Iter
             with closing(_SparkRecords(source, spark)) as records:
                 yield records
         else:
-            with (
-                tempfile.TemporaryDirectory(prefix="tablebuilder-dp-") as folder,
-                closing(_DuckRecords(source, memory, folder)) as records,
-            ):
+            with closing(_DuckRecords(source, memory)) as records:
                 yield records
 
 
@@ -124,26 +125,31 @@ def _in_one_sentence(error: Exception, source: Any) -> Exception:
     return ValueError(": ".join(["the records cannot be read", *named, ", ".join(said)]))
 
 
-class _DuckRecords:
-    def __init__(self, source: Any, memory: str | None, folder: str) -> None:
-        import duckdb
+@cache
+def _duckdb(memory: str | None, process: int) -> Any:
+    """DuckDB, started once in a process: that takes as long as counting half a million records."""
+    import duckdb
 
-        settings: dict[str, Any] = {"temp_directory": folder}
-        if memory is not None:
-            if not re.fullmatch(r"[0-9.]+ ?[KMGT]i?B", str(memory), re.IGNORECASE):
-                raise parameters.wrong_value("memory", "a size such as 2GB", memory)
-            settings["memory_limit"] = memory
-        try:
-            self._connection = duckdb.connect(config=settings)
-        except duckdb.Error:
-            raise parameters.wrong_value("memory", "a size such as 2GB", memory) from None
-        self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+    if memory is not None and not re.fullmatch(r"[0-9.]+ ?[KMGT]i?B", str(memory), re.IGNORECASE):
+        raise parameters.wrong_value("memory", "a size such as 2GB", memory)
+    folder = tempfile.mkdtemp(prefix="tablebuilder-dp-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    settings: dict[str, Any] = {"temp_directory": folder} | ({"memory_limit": memory} if memory else {})
+    try:
+        return duckdb.connect(config=settings)
+    except duckdb.Error:
+        raise parameters.wrong_value("memory", "a size such as 2GB", memory) from None
+
+
+class _DuckRecords:
+    def __init__(self, source: Any, memory: str | None) -> None:
+        self._connection = _duckdb(memory, os.getpid()).cursor()
+        if sys.stderr.isatty():  # in notebooks it would ask for widgets; a setting of this cursor alone
+            self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         names, relation = self._relation(source)
         self.columns = _named(names, relation.types)
-        relation.create_view("source")
-        aliases = ", ".join(one.alias for one in self.columns)
-        view = f"CREATE TEMP VIEW {VIEW} AS SELECT * FROM source AS renamed({aliases})"  # noqa: S608
-        self._connection.execute(view)
+        renamed = ", ".join(f"#{place} AS {one.alias}" for place, one in enumerate(self.columns, 1))
+        self._records = relation.project(renamed)
 
     def _relation(self, source: Any) -> tuple[list[str], Any]:
         if not isinstance(source, str | Path):
@@ -179,7 +185,7 @@ class _DuckRecords:
         """Ask in another thread: this one shows on a terminal how far it is, and can be interrupted."""
         shown = tqdm(total=100, unit="%", desc="counting", leave=False, disable=not sys.stderr.isatty())
         with ThreadPoolExecutor(1) as pool, shown as bar:
-            asked = pool.submit(lambda: self._connection.sql(sql).to_arrow_table())
+            asked = pool.submit(lambda: self._records.query(VIEW, sql).to_arrow_table())
             try:
                 while not wait([asked], 0.2).done:
                     with suppress(Exception):
