@@ -315,6 +315,15 @@ def small_count_table() -> list[Row]:
     ]
 
 
+def show(rows: list[Row]) -> None:
+    """Print the table."""
+    print(f"\n{'work':<48} {'rival':<32} {'ours':>9} {'theirs':>9} {'ratio':>9}   wanted")
+    for row in rows:
+        verdict = "" if row.met is None else " (met)" if row.met else " (MISSED)"
+        numbers = f"{row.ours:>9} {row.theirs:>9} {row.ratio:>9.3g}"
+        print(f"{row.work:<48} {row.rival:<32} {numbers}   {row.wanted}{verdict}")
+
+
 def main() -> None:
     """Measure everything and print one table."""
     rows: list[Row] = []
@@ -330,11 +339,7 @@ def main() -> None:
     for part in parts:
         print(f"measuring: {part.__doc__}", flush=True)
         rows += part()
-    print(f"\n{'work':<48} {'rival':<32} {'ours':>9} {'theirs':>9} {'ratio':>9}   wanted")
-    for row in rows:
-        verdict = "" if row.met is None else " (met)" if row.met else " (MISSED)"
-        numbers = f"{row.ours:>9} {row.theirs:>9} {row.ratio:>9.3g}"
-        print(f"{row.work:<48} {row.rival:<32} {numbers}   {row.wanted}{verdict}")
+    show(rows)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PATHS = notebooks.paths()
 FIGURES = ["figure-1a", "figure-1b", "figure-2a", "figure-2b", "figure-3", "figure-4", "figure-5"]
 FIGURES += ["11-delta-of-gamma", "11-gap", "12-better-tables", "13-trade-off", "13-shapes"]
-FIGURES += ["14-composition", "14-most-cells", "15-small-counts"]
+FIGURES += ["14-composition", "14-most-cells", "15-small-counts", "16-utility", "16-attacks"]
 HALF_A_UNIT = 5e-12
 """How far the twelve digits of a CSV file may be from the number, relatively."""
 each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -239,6 +239,15 @@ OTHER: dict[str, dict[str, Any]] = {
     "13-other-noise": {"epsilon": 1.5, "delta": 1e-3, "slack": 0.5},
     "14-many-queries": {"epsilon": 1.0, "delta": 1e-3, "slack": 0.5, "cells": [1, 5, 40]},
     "15-small-counts": {"support": 3, "variance": 1.0, "epsilon": 0.5, "key_bits": 12},
+    "16-a-census-table": {
+        "records": 5000,
+        "seed": 3,
+        "epsilon": 2.0,
+        "delta": 0.01,
+        "key_bits": 16,
+        "variables": ["region", "sex"],
+        "rounds": 2,
+    },
 }
 
 
@@ -252,6 +261,7 @@ EXTREME: dict[str, dict[str, Any]] = {
     "13-other-noise": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0},
     "14-many-queries": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0, "cells": [2]},
     "15-small-counts": {"support": 1, "variance": 0.5, "epsilon": 2.0, "key_bits": 4},
+    "16-a-census-table": {"records": 1000, "epsilon": 2.0, "delta": 0.3, "variables": ["sex"], "rounds": 1},
 }
 
 

@@ -1,0 +1,278 @@
+"""From keyed records to a perturbed table, against cell-key-perturbation of the ONS: ``make bench``.
+
+``python -m benchmarks.microdata --records 1e6`` leaves out all that has more records; the whole of it
+makes 10^8 and takes a while, in a ``--folder`` that has room for them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import hmac
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+from benchmarks import one_process
+from benchmarks.one_process import BY, KEY
+from benchmarks.run import Row, best, faster, seconds, show
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.cmac import CMAC
+
+from tablebuilder_dp import microdata
+from tablebuilder_dp.microdata import census, record_keys, secret
+
+RIVAL = "cell-key-perturbation"
+MILLION = 10**6
+AUSTRALIA = 25 * MILLION
+LIMIT = 2 * 2**30
+SPILL = "1GB"
+"""What DuckDB may keep in memory. Python, Arrow and the engine's own needs come on top: some 300 MB."""
+
+most_disk = 0
+
+
+def in_process(folder: Path, *arguments: str | Path, limit: int | None = None) -> dict[str, Any] | None:
+    """What a work takes in a fresh process, or None if it fails.
+
+    The limit is on the data that the process may ask for, RLIMIT_DATA: it is hard, as the kernel refuses
+    more, and counts all but files that are mapped to be read, which RLIMIT_AS counts too although they
+    need no memory. Arrow then uses the system's allocator, since its own reserves 1 GiB at once.
+    """
+    global most_disk
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    if limit is not None:
+        environment["ARROW_DEFAULT_MEMORY_POOL"] = "system"
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit or -1, limit or -1))
+
+    process = subprocess.Popen(  # noqa: S603 (our own file)
+        [sys.executable, one_process.__file__, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        env=environment,
+        preexec_fn=limited if limit else None,
+    )
+    while process.poll() is None:
+        most_disk = max(most_disk, sum(sizes(folder)))
+        time.sleep(0.05)
+    found: dict[str, Any] | None = None if process.returncode else json.loads(process.communicate()[0])
+    return found
+
+
+def sizes(folder: Path) -> Iterator[int]:
+    """The sizes of all files, some of which may vanish meanwhile."""
+    for path in folder.rglob("*"):
+        try:
+            yield path.stat().st_blocks * 512
+        except FileNotFoundError:
+            continue
+
+
+def less(work: str, rival: str, ours: int, theirs: int, wanted: bool = True) -> Row:
+    """A row that compares two sizes of memory."""
+    first, second = (f"{size / 2**20:.0f} MiB" for size in (ours, theirs))
+    met = theirs >= ours if wanted else None
+    return Row(work, rival, first, second, theirs / ours, "at least 1" if wanted else "shown", met)
+
+
+def agree(made: Any, theirs: Any) -> None:
+    """Refuse results that differ; where a category is missing theirs lose the cell key, so those may."""
+    columns = (["true_count", "cell_key", "noise", "count"], ["pre_sdc_count", "ckey", "pvalue", "count"])
+    found = []
+    for table, measures in zip((made, theirs), columns, strict=True):
+        rows = zip(*(table.column(name).to_pylist() for name in BY + measures), strict=True)
+        found.append(sorted(row for row in rows if row[len(BY)] and None not in row))
+    if found[0] != found[1] or not found[0]:
+        raise AssertionError(f"{RIVAL} and microdata.perturb disagree")
+
+
+def ons_table(folder: Path) -> Path:
+    """A random table for counts 1 to 750 and 256 keys, never below 0."""
+    counts, keys = (one.reshape(-1) for one in np.mgrid[1:751, 0:256])
+    noise = np.maximum(np.random.default_rng(1).integers(-5, 6, counts.size), -counts)
+    path = folder / "table.csv"
+    pd.DataFrame({"pcv": counts, "ckey": keys, "pvalue": noise}).to_csv(path, index=False)
+    return path
+
+
+def integers() -> Any:
+    """Records with 50 × 20 × 2 × 10 categories, all numbers, and one key of 0 to 255."""
+    draw = np.random.default_rng(2).integers
+    columns = {name: draw(0, n, MILLION) for name, n in zip(BY, (50, 20, 2, 10), strict=True)}
+    return pa.table({**columns, KEY: draw(0, 256, MILLION)})
+
+
+def texts(hidden: secret.Secret) -> Any:
+    """People of the made-up census without missing values, as plain text, with four keys."""
+    table = pa.Table.from_batches(census.batches(MILLION * 11 // 10)).drop_null().slice(0, MILLION)
+    for place, name in enumerate(BY, 2):
+        table = table.set_column(place, name, table.column(name).cast(pa.string()))
+    made = record_keys.of_ids(table["person_id"].combine_chunks(), hidden)
+    for name, column in zip(record_keys.KEYS, made, strict=True):
+        table = table.append_column(name, column)
+    return table
+
+
+def a_million(folder: Path, hidden: secret.Secret) -> list[Row]:
+    """10^6 records to a table of 20,000 cells: the same keys, the same noise, the same result."""
+    csv = ons_table(folder)
+    ptable, protection = pd.read_csv(csv), microdata.from_table(csv)
+
+    def ours(source: Any, **options: Any) -> Any:
+        return microdata.perturb(source, by=BY, protection=protection, record_keys=[KEY], **options).table
+
+    def compared(path: Path, table: Any) -> tuple[list[float], list[float]]:
+        pyarrow.parquet.write_table(table, path, row_group_size=census.CHUNK)
+        frame = table.to_pandas()
+        agree(ours(table, audit=True), pa.table(one_process.create(frame, ptable)))
+        return best(lambda: ours(table), lambda: one_process.create(frame, ptable), rounds=20), best(
+            lambda: ours(path),
+            lambda: one_process.create(pd.read_parquet(path, columns=[*BY, KEY]), ptable),
+            rounds=20,
+        )
+
+    numbers, words = folder / "numbers.parquet", folder / "words.parquet"
+    held, stored = compared(numbers, integers())
+    held_words, stored_words = compared(words, texts(hidden))
+    design = microdata.design("0.5", "1e-4")
+    [margins] = best(lambda: microdata.perturb(words, by=BY, protection=design, margins=True), rounds=5)
+    work = "10^6 records"
+    return [
+        faster(f"{work}, numbers, in memory", RIVAL, held, 5),
+        faster(f"{work}, numbers, Parquet", RIVAL, stored, None),
+        faster(f"{work}, text, in memory", RIVAL, held_words, None),
+        faster(f"{work}, text, Parquet", RIVAL, stored_words, None),
+        faster("… with four keys and margins", f"{RIVAL}, without", [margins, stored_words[1]], None),
+        *both(folder, numbers, csv, f"{work}, numbers", wanted=True)[1:],
+        *both(folder, words, csv, f"{work}, text", wanted=True)[1:],
+    ]
+
+
+def both(folder: Path, file: Path, csv: Path, work: str, *, wanted: bool) -> list[Row]:
+    """Time and memory of both on a Parquet file, each in a process of its own; the results must agree."""
+    outputs = [folder / "ours.parquet", folder / "theirs.parquet"]
+    least = []
+    for path in outputs:
+        runs = [run for _ in range(2) if (run := in_process(folder, path.stem, file, csv, path))]
+        least.append({name: min(run[name] for run in runs) for name in ("seconds", "start", "peak") if runs})
+    ours, theirs = least
+    if not theirs:
+        return [Row(work, f"{RIVAL} FAILED", seconds(ours["seconds"]), "", math.inf, "shown", None)]
+    agree(*map(pyarrow.parquet.read_table, outputs))
+    above = [one["peak"] - one["start"] for one in least]
+    return [
+        faster(work, RIVAL, [ours["seconds"], theirs["seconds"]], None),
+        less(f"{work}: peak memory", RIVAL, ours["peak"], theirs["peak"], wanted),
+        less(f"{work}: … above imports", RIVAL, above[0], above[1], wanted),
+    ]
+
+
+def australia(folder: Path, key_file: Path) -> list[Row]:
+    """A census of Australia, 25·10^6 records in a Parquet file, each side in a process of its own."""
+    people, keyed = folder / "people.parquet", folder / "keyed.parquet"
+    microdata.write_census(people, records=AUSTRALIA)
+    microdata.add_keys(people, keyed, id="person_id", secret_file=key_file)
+    people.unlink()
+    rows = both(folder, keyed, folder / "table.csv", "25·10^6 records", wanted=False)
+    keyed.unlink()
+    return rows
+
+
+def growth(folder: Path, key_file: Path, most: float) -> list[Row]:
+    """The commands on 10^6, 10^7 and 10^8 records, all under a hard limit of 2 GiB of memory."""
+    people, keyed, output = (folder / f"{name}.parquet" for name in ("people", "keyed", "output"))
+    memory, noise = ["--memory", SPILL], ["--epsilon", "0.5", "--delta", "1e-4"]
+    commands: dict[str, list[str | Path]] = {
+        "example": ["-o", people],
+        "keys": [people, "--id", "person_id", "--secret-file", key_file, "-o", keyed, *memory],
+        "perturb": [keyed, "--by", *BY, "--margins", *noise, "-o", output, *memory],
+    }
+    rows: list[Row] = []
+    before: dict[str, float] = {}
+    for power in (6, 7, 8):
+        if 10**power > most:
+            break
+        for name, arguments in commands.items():
+            size = ["--records", str(10**power)] if name == "example" else []
+            took = in_process(folder, "command", name, *size, *arguments, limit=LIMIT)
+            work = f"{name}, 10^{power} records"
+            if took is None:
+                rows.append(Row(work, "2 GiB of memory", "FAILED", "", 0, "to end", False))
+                return rows
+            total, each = took["seconds"], took["seconds"] / 10 ** (power - 6)
+            print(
+                f"  {work}: {total:.1f} s, {each:.3f} s a million, {took['peak'] / 2**20:.0f} MiB", flush=True
+            )
+            if name in before:
+                rows.append(
+                    faster(work, f"itself at 10^{power - 1}, times 10", [total, 10 * before[name]], 0.5)
+                )
+            rows.append(less(f"{work}: peak memory", "the limit", took["peak"], LIMIT))
+            before[name] = total
+    return rows
+
+
+def key_generation(hidden: secret.Secret) -> list[Row]:
+    """Keys of 10^6 ids against Python's keyed hashes in a loop."""
+    ids = pa.concat_arrays([batch.column(0) for batch in census.batches(MILLION)])
+    listed, key = ids.to_pylist(), hidden.key(record_keys.PURPOSE)
+    plain = CMAC(AES(key))
+    plain.update(str(listed[-1]).encode())
+    last = b"".join(column[-1].as_py().to_bytes(4) for column in record_keys.of_ids(ids, hidden))
+    if last != plain.finalize():
+        raise AssertionError("record keys are not the CMAC of cryptography")
+    times = best(
+        lambda: record_keys.of_ids(ids, hidden),
+        lambda: [hashlib.blake2b(b"%d" % one, key=key, digest_size=16).digest() for one in listed],
+        lambda: [hmac.digest(key, b"%d" % one, "sha256")[:16] for one in listed],
+        rounds=5,
+    )
+    return [
+        faster("keys of 10^6 ids", "hashlib.blake2b in a loop", times[:2], 5),
+        faster("keys of 10^6 ids", "hmac.digest, sha256, in a loop", times[::2], None),
+    ]
+
+
+def main() -> None:
+    """Measure everything and print one table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--records", type=float, default=1e8, metavar="N", help="the most (default: 1e8)")
+    parser.add_argument("--folder", type=Path, metavar="FOLDER", help="for temporary files, up to 10 GB")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
+        folder = Path(name)
+        key_file = folder / "key.bin"
+        microdata.make_secret(key_file)
+        hidden = secret.read(key_file)
+        parts: dict[Callable[..., list[Row]], tuple[Any, ...]] = {
+            key_generation: (hidden,),
+            a_million: (folder, hidden),
+            australia: (folder, key_file),
+            growth: (folder, key_file, options.records),
+        }
+        if options.records < AUSTRALIA:
+            del parts[australia]
+        rows: list[Row] = []
+        for part, arguments in parts.items():
+            print(f"measuring: {part.__doc__}", flush=True)
+            rows += part(*arguments)
+    show(rows)
+    load = " ".join(f"{one:.1f}" for one in os.getloadavg())
+    print(f"\nmost disk used: {most_disk / 1e9:.1f} GB; {os.cpu_count()} processors, load {load}")
+
+
+if __name__ == "__main__":
+    main()
