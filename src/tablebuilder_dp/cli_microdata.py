@@ -103,14 +103,12 @@ def _add_memory(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
+def _stoppable() -> Iterator[Callable[[], None]]:
     """Let a request to end do what an interrupt does: nothing half-written stays behind.
 
-    An interrupt that a library turns into an error of its own is an interrupt again.
+    An interrupt that a library turns into an error of its own is an interrupt again. One that it swallows
+    (an import may) is raised anew by the function that this gives.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     stopped = False
 
     def stop(*_: Any) -> None:
@@ -118,10 +116,18 @@ def _stoppable() -> Iterator[None]:
         stopped = True
         raise KeyboardInterrupt
 
+    def check() -> None:
+        if stopped:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield check
+        return
+
     heard = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) != signal.SIG_IGN]
     before = {one: signal.signal(one, stop) for one in heard}
     try:
-        yield
+        yield check
     except Exception:
         if stopped:
             raise KeyboardInterrupt from None
@@ -133,11 +139,18 @@ def _stoppable() -> Iterator[None]:
 
 @contextmanager
 def _bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """On a terminal a bar of the records done."""
-    with tqdm(
-        total=total, desc=what, unit=" records", unit_scale=True, disable=not sys.stderr.isatty()
-    ) as bar:
-        yield lambda done: bar.update(done - bar.n) and None
+    """On a terminal a bar of the records done; everywhere a chance to be stopped after each part."""
+    hidden = not sys.stderr.isatty()
+    with (
+        _stoppable() as check,
+        tqdm(total=total, desc=what, unit=" records", unit_scale=True, disable=hidden) as bar,
+    ):
+
+        def progress(done: int) -> None:
+            check()
+            bar.update(done - bar.n)
+
+        yield progress
 
 
 def _secret(options: argparse.Namespace) -> Answer:
@@ -151,7 +164,7 @@ def _secret(options: argparse.Namespace) -> Answer:
 def _keys(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
 
-    with _stoppable(), _bar("keys") as progress:
+    with _bar("keys") as progress:
         microdata.add_keys(
             options.records,
             options.output,
@@ -189,7 +202,7 @@ def _perturb(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp.microdata import formats, words
 
     formats.check_output(options.output)
-    with _stoppable():
+    with _stoppable() as check:
         protection, categories = _protection(options), _categories(options.categories)
         with _session(options.spark) as spark:
             made = microdata.perturb(
@@ -213,6 +226,7 @@ def _perturb(options: argparse.Namespace) -> Answer:
                 "published too. This person may be given away: see Differences in the statement.",
                 file=sys.stderr,
             )
+        check()
         written = made.write(options.output)  # last, so that an interrupted run has written nothing
     text = "\n".join([words.words(facts), f"Wrote {', '.join(map(str, written))}"])
     return Answer({**facts, "output": [str(path) for path in written]}, text)
@@ -260,7 +274,7 @@ def _example(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
 
     records = read_integer(options.records, "records")
-    with _stoppable(), _bar("people", records) as progress:
+    with _bar("people", records) as progress:
         microdata.write_census(
             options.output, records=records, seed=read_integer(options.seed, "seed"), progress=progress
         )

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.random import PCG64, SeedSequence
 from numpy.typing import NDArray
 
 from tablebuilder_dp import parameters
@@ -143,7 +144,7 @@ _PERSON, _HOUSEHOLD = 0x9E3779B1, 0x85EBCA6B
 
 def _chunk(seed: int, index: int) -> pa.RecordBatch:
     """Chunk ``index`` of the census: households one after the other, the last one cut at its end."""
-    bits = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(index,)))
+    bits = PCG64(SeedSequence(seed, spawn_key=(index,)))
     draws = bits.random_raw(2 * CHUNK).astype("<u8", copy=False).view("<u2").reshape(8, CHUNK)
     size, region, head, offset, unknown, sex, occupation, _ = draws
     sizes, starts = _households(_SIZE[0].take(size))
