@@ -226,13 +226,13 @@ def test_privacy_of_a_table_for_people(
     shown = text(capsys, "privacy", "--table", table_file)
     assert shown.startswith(f"Perturbation table {table_file}: 256 keys, noise on [-2, 2]\n")
     assert "counts 0 to 2, larger ones as 2\n" in shown
-    assert "  all              0.6015625              0.0                    0 and 1\n" in shown
-    assert "  from 2 on        0.06640625 " in shown
-    assert "delta, all" not in shown
+    assert "  any number       0.6015625              0.0                    0 and 1\n" in shown
+    assert "  2 or more        0.06640625 " in shown
+    assert "delta, any" not in shown
     assert "no epsilon makes it less than 0.6015625, because of the counts 0 and 1." in shown
     shown = text(capsys, "privacy", "--table", table_file, "--epsilon", "1")
     assert (
-        "  epsilon   delta, all             delta, from 1 on       delta, from 2 on       worst pair\n"
+        "  epsilon   delta, any number      delta, 1 or more       delta, 2 or more       worst pair\n"
         in shown
     )
     assert "  1         0.6015625              0.2179" in shown

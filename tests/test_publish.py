@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import random
 from collections import Counter
 from pathlib import Path
@@ -189,7 +190,8 @@ def test_given_categories_set_the_order_and_list_what_nobody_has(secret_file: Pa
             **options,
         )
         assert made.table.to_pylist() == expected(PEOPLE, TABLES[way], given=given_lists, **options)
-        assert made.listed == ("age", "region")
+        assert made.categories_given == ("age", "region")
+        assert not made.cells_given
 
 
 HIERARCHY = keyed({"region": ["N", "N", "S", "S", "S"], "district": [1, 2, 3, 3, None]}, seed=4)
@@ -221,7 +223,8 @@ def test_only_listed_cells_and_their_totals_are_published(
     assert made.table.to_pylist() == [
         row for row in everything if row["total_over"] or (row["region"], row["district"]) in allowed
     ]
-    assert made.listed == ("district", "region")
+    assert made.categories_given == ("district", "region")
+    assert made.statement["cells"] == "those of a given list"
 
 
 @pytest.mark.parametrize(
@@ -256,12 +259,16 @@ def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch, 
     pyarrow.parquet.write_table(table, tmp_path / "k.parquet", row_group_size=10_000)
     connect, found = duckdb.connect, []
     for threads in (1, 2, 5):
+        records._duckdb.cache_clear()
         monkeypatch.setattr(
             duckdb, "connect", lambda config, n=threads: connect(config={**config, "threads": n})
         )
         found.append(
             microdata.perturb(tmp_path / "k.parquet", by=["x", "y"], protection=ROWS, margins=True).table
         )
+        [[used]] = records._duckdb(None, os.getpid()).sql("SELECT current_setting('threads')").fetchall()
+        assert used == threads
+    records._duckdb.cache_clear()
     assert found[0] == found[1] == found[2]
 
 
@@ -292,15 +299,11 @@ def test_every_key_of_2_to_the_16_gives_the_weights_of_the_table(way: str) -> No
     """65536 cells of one record each, whose keys are 0, 1, …, 65535."""
     size = 2**16
     key = np.arange(size, dtype=np.int64)
-    table = pa.table(
-        {
-            "cell": pa.array(key),
-            KEYS[0]: pa.array(key + size),
-            KEYS[1]: pa.array(np.full(size, size)),
-            KEYS[2]: pa.array(np.full(size, 2**31 + 1)),
-            KEYS[3]: pa.array(np.full(size, 2**31 + 1)),
-        }
-    )
+    drawn = np.random.default_rng(1).integers(1, 2**32, (3, size))
+    last = np.bitwise_xor.reduce(drawn, axis=0) ^ key
+    assert (last > 0).all()
+    columns = zip(KEYS, [*drawn, last], strict=True)
+    table = pa.table({"cell": pa.array(key), **{name: pa.array(one) for name, one in columns}})
     made = microdata.perturb(
         table, by=["cell"], protection=microdata.from_table(SMALL[way]), audit=True
     ).table
@@ -363,7 +366,7 @@ def test_cells_one_person_below_a_total_are_counted(
             wider = [None if one else value for one, value in zip(above, cell, strict=True)]
             totals.append(counts[above, *wider])
         apart += size > 0 and size + 1 in totals
-    assert made.one_apart == apart
+    assert made.exposed == apart
 
 
 def test_dropping_a_record_changes_only_its_cells() -> None:
@@ -402,9 +405,12 @@ def test_hostile_names_never_reach_the_query(monkeypatch: pytest.MonkeyPatch) ->
     [
         ({"by": ["area"]}, "by must be one of region, sex, age, record_key_1, .* got 'area'"),
         ({"by": []}, "by must be one or more names of columns, each once"),
-        ({"by": "region"}, "by must be one or more names of columns, each once, got 'region'"),
+        ({"by": "region"}, "by must be a list of names of columns, got 'region'"),
         ({"by": ["sex", "sex"]}, "by must be one or more names of columns, each once"),
-        ({"by": ["region"], "record_keys": ["age"] * 2}, "record_keys must be four columns, or one"),
+        (
+            {"by": ["region"], "record_keys": ["age"] * 2},
+            "record_keys must be four different columns, or one",
+        ),
         ({"record_keys": ["a", "b", "c", "d"]}, "record_keys must be one of region, .* got 'a'"),
         ({"categories": {"age": [1]}}, "categories must be about columns of the table, got 'age'"),
         ({"categories": {"region": ["N"]}}, "categories of 'region' must include"),
@@ -449,6 +455,90 @@ def test_keys_that_are_too_short_for_the_table_are_refused() -> None:
         microdata.perturb(short, by=["x"], protection=ROWS)
     made = microdata.perturb(short.slice(0, 999), by=["x"], protection=ROWS)  # too few to be sure
     assert len(made.table) == 1
+    one_short = short.set_column(1, KEYS[0], pa.array(np.random.default_rng(2).integers(1, 2**32, 1000)))
+    with pytest.raises(ValueError, match="record_keys must be spread"):
+        microdata.perturb(one_short, by=["x"], protection=ROWS, margins=True)
+
+
+def test_keys_that_are_equal_or_constant_are_refused() -> None:
+    """The XOR of equal sums is 0: every cell would get the same end of the table."""
+    drawn = np.random.default_rng(1)
+    table = keyed({"x": drawn.integers(0, 9, 1000)})
+    assert len(microdata.perturb(table, by=["x"], protection=ROWS).table) == 9
+    twice = table.set_column(3, KEYS[2], table[KEYS[0]])
+    with pytest.raises(ValueError, match="record_keys must be independent, but two of .* are equal"):
+        microdata.perturb(twice, by=["x"], protection=ROWS)
+    constant = table.set_column(2, KEYS[1], pa.array([3 * 10**9] * 1000))
+    with pytest.raises(
+        ValueError, match="record_keys must differ between records, but one of .* is constant"
+    ):
+        microdata.perturb(constant, by=["x"], protection=ROWS, margins=True)
+    with pytest.raises(ValueError, match="record_keys must be four different columns, or one"):
+        microdata.perturb(table, by=["x"], protection=ROWS, record_keys=[KEYS[0]] * 4)
+
+
+def test_record_keys_are_no_categories() -> None:
+    with pytest.raises(
+        ValueError, match="by must be without the names count, record_key_1, .* got 'record_key_2'"
+    ):
+        microdata.perturb(PEOPLE, by=[KEYS[1]], protection=ROWS)
+
+
+def test_a_name_with_a_star_is_one_file(tmp_path: Path) -> None:
+    for name, region in (("p1", "decoy"), ("p[1]", "N"), ("p*", "S")):
+        for end in ("parquet", "csv"):
+            formats.write(keyed({"region": [region]}), tmp_path / f"{name}.{end}")
+    for name, region in (("p[1]", "N"), ("p*", "S")):
+        for end in ("parquet", "csv"):
+            made = microdata.perturb(tmp_path / f"{name}.{end}", by=["region"], protection=ROWS).table
+            assert made["region"].to_pylist() == [region]
+
+
+def test_a_folder_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
+    formats.write(keyed({"x": [1, 2]}), tmp_path / "a.parquet")
+    formats.write(keyed({"x": [3]}), tmp_path / "b.PARQUET")
+    (tmp_path / "_SUCCESS").write_text("")
+    (tmp_path / ".b.parquet.crc").write_text("")
+    options: dict[str, Any] = {"by": ["x"], "protection": ROWS}
+    assert microdata.perturb(tmp_path, **options).table["x"].to_pylist() == [1, 2, 3]
+    formats.write(keyed({"x": ["007"]}), tmp_path / "c.parquet")
+    with pytest.raises(
+        ValueError, match="records must be files of one schema, that of a.parquet, got .*c.parquet"
+    ):
+        microdata.perturb(tmp_path, **options)
+    (tmp_path / "c.parquet").unlink()
+    (tmp_path / "more").mkdir()
+    with pytest.raises(
+        ValueError, match="records must be a folder with .parquet files in it and no other folders"
+    ):
+        microdata.perturb(tmp_path, **options)
+
+
+def test_days_may_be_given_as_in_json() -> None:
+    table = keyed({"day": pa.array([1, 2, None], pa.date32())})
+    made = microdata.perturb(
+        table, by=["day"], protection=ROWS, categories={"day": [None, "1970-01-03", "1970-01-02"]}, audit=True
+    ).table
+    assert made["true_count"].to_pylist() == [1, 1, 1]
+    assert [str(day) for day in made["day"].to_pylist()] == ["None", "1970-01-03", "1970-01-02"]
+    with pytest.raises(ValueError, match="categories must be a list of different categories of 'day'"):
+        microdata.perturb(table, by=["day"], protection=ROWS, categories={"day": ["tomorrow"]})
+
+
+def test_a_failed_statement_leaves_the_older_table(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("older")
+    (tmp_path / "t.csv.statement.txt").mkdir()
+    made = microdata.perturb(PEOPLE, by=["sex"], protection=ROWS)
+    with pytest.raises(ValueError, match="output must be where t.csv.statement.txt can be written"):
+        made.write(tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "older"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv", "t.csv.statement.txt"]
+
+
+def test_what_holds_true_counts_is_closed_to_others(tmp_path: Path) -> None:
+    for audit, mode in ((True, 0o600), (False, 0o644)):
+        paths = microdata.perturb(PEOPLE, by=["sex"], protection=ROWS, audit=audit).write(tmp_path / "t.csv")
+        assert {path.stat().st_mode & 0o077 for path in paths} <= {mode & 0o077, mode & 0o077 & ~0o022}
 
 
 def test_a_category_of_a_type_without_categories_is_refused() -> None:
@@ -468,7 +558,7 @@ def test_numbers_with_two_zeros_and_nan_are_one_category_each() -> None:
 
 def test_a_name_of_the_output_is_refused_as_a_variable() -> None:
     table = PEOPLE.rename_columns(["count", *PEOPLE.column_names[1:]])
-    with pytest.raises(ValueError, match="by must be without the names count, got 'count'"):
+    with pytest.raises(ValueError, match="by must be without the names count, .* got 'count'"):
         microdata.perturb(table, by=["count"], protection=ROWS)
 
 

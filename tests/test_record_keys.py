@@ -138,7 +138,7 @@ def test_ids_that_cannot_serve_are_refused_and_nothing_is_written(
 
 def test_output_must_be_another_file(tmp_path: Path, secret_file: Path) -> None:
     source = written(tmp_path, "a.parquet", {"id": [1]})
-    with pytest.raises(ValueError, match="output must be another file than the records"):
+    with pytest.raises(ValueError, match="output must be another file than what is read"):
         add_keys(source, source, id="id", secret_file=secret_file)
     with pytest.raises(ValueError, match="output must be a file whose name ends in .parquet or .csv"):
         add_keys(source, tmp_path / "a.xlsx", id="id", secret_file=secret_file)

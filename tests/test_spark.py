@@ -138,6 +138,56 @@ def test_tables_in_memory_and_errors_are_alike(spark: Any) -> None:
             microdata.perturb("no-such-folder/x.parquet", by=["sex"], protection=protection, spark=spark)
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'x,k1,k2,k3,k4\r\n"a, b",1,2,3,4\r\n\xc3\xa9,5,6,7,8\r\n', ""),
+        (b'\xef\xbb\xbfx,k1,k2,k3,k4\n"",1,2,3,4\n,5,6,7,8\n"a ""b""",5,6,7,8', ""),
+        (b"x,k1,k2,k3,k4\n 7,1,2,3,4\n007,5,6,7,8\n", ""),
+        (b"x,k1,k2,k3,k4\n\xe9,1,2,3,4\n", "the records cannot be read|records must be .*in UTF-8"),
+        (b'x,k1,k2,k3,k4\n"a"b,1,2,3,4\n', "the records cannot be read"),
+        (b"x,x,k2,k3,k4\n1,2,3,4,5\n", "records must have columns of different names, got 'x' twice"),
+        (b"x,k1,k2,k3,k4\na,1,2,3\n", "the records cannot be read|record_keys must be integers"),
+    ],
+)
+def test_csv_is_read_alike(spark: Any, tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    options: dict[str, Any] = {
+        "by": ["x"],
+        "protection": microdata.from_table(TABLES["rows"]),
+        "record_keys": ["k1", "k2", "k3", "k4"],
+    }
+    if not message:
+        one, other = both(path, spark, **options)
+        assert one == other
+        assert len(one) > 1
+    for engine in (None, spark) if message else ():
+        with pytest.raises(ValueError, match=message):
+            microdata.perturb(path, spark=engine, **options)
+
+
+def test_folders_are_read_alike(spark: Any, tmp_path: Path) -> None:
+    for name, region in (
+        ("a.parquet", "N"),
+        ("b.PARQUET", "S"),
+        ("_x.parquet", "hidden"),
+        (".y.parquet", "hidden"),
+    ):
+        formats.write(keyed({"region": [region]}), tmp_path / name)
+    one, other = both(tmp_path, spark, by=["region"], protection=microdata.from_table(TABLES["rows"]))
+    assert one == other
+    assert one["region"].to_pylist() == ["N", "S"]
+    (tmp_path / "p[1].parquet").write_bytes((tmp_path / "a.parquet").read_bytes())
+    with pytest.raises(ValueError, match="records must be a path without .* for Spark"):
+        microdata.perturb(
+            tmp_path / "p[1].parquet",
+            by=["region"],
+            protection=microdata.from_table(TABLES["rows"]),
+            spark=spark,
+        )
+
+
 def test_views_of_the_session_are_left_alone(spark: Any) -> None:
     spark.range(3).createOrReplaceTempView("records")
     microdata.perturb(PEOPLE, by=["sex"], protection=microdata.from_table(TABLES["rows"]), spark=spark)

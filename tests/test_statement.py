@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_publish import PEOPLE
 
-from tablebuilder_dp import composition, microdata, privacy, sampling
+from tablebuilder_dp import composition, microdata, privacy, sampling, symmetric
 from tablebuilder_dp import perturbation_table as perturbation
 from tablebuilder_dp.microdata import statement, words
 from tablebuilder_dp.perturbation_table import PerturbationTable
@@ -23,7 +23,8 @@ OPTIONS: dict[str, Any] = {
     "by": ["region", "sex"],
     "margins": True,
     "only_positive": False,
-    "listed": [],
+    "cells_given": False,
+    "categories_given": [],
     "audit": False,
 }
 
@@ -48,10 +49,10 @@ def exact_delta(table: PerturbationTable, count: int, epsilon: float) -> float:
 @pytest.mark.parametrize("way", ["rows", "clamped"])
 def test_one_cell_has_the_largest_delta_of_all_pairs_of_counts(way: str) -> None:
     found = facts(DESIGNS[way])["one_cell"]
-    assert list(found) == ["counts_from_0", "counts_from_1", "counts_from_25"]
+    assert list(found) == ["others_from_0", "others_from_1", "others_from_25"]
     deltas = [exact_delta(DESIGNS[way].table, n, 0.5) for n in range(27)]
     for first in (0, 1, 25):
-        stated = found[f"counts_from_{first}"]
+        stated = found[f"others_from_{first}"]
         assert stated["epsilon"] == 0.5
         assert stated["delta"] == pytest.approx(max(deltas[first:]), rel=1e-9)
         worst = stated["worst"][0]
@@ -60,10 +61,10 @@ def test_one_cell_has_the_largest_delta_of_all_pairs_of_counts(way: str) -> None
 
 
 def test_clamping_keeps_what_was_asked_for_and_rows_do_not() -> None:
-    assert facts(DESIGNS["clamped"])["one_cell"]["counts_from_0"]["delta"] <= 1e-4
+    assert facts(DESIGNS["clamped"])["one_cell"]["others_from_0"]["delta"] <= 1e-4
     rows = facts(DESIGNS["rows"])["one_cell"]
-    assert rows["counts_from_0"]["delta"] > rows["counts_from_1"]["delta"] > 1e-4
-    assert rows["counts_from_25"]["delta"] <= 1e-4
+    assert rows["others_from_0"]["delta"] > rows["others_from_1"]["delta"] > 1e-4
+    assert rows["others_from_25"]["delta"] <= 1e-4
 
 
 def test_several_cells_are_composed_exactly_and_rounded_up() -> None:
@@ -94,10 +95,14 @@ def test_composition_covers_the_table_and_not_only_the_noise() -> None:
 
 
 def test_two_cells_that_differ_by_one_person_are_no_secret() -> None:
-    table = DESIGNS["rows"].table.rows[-1]
-    weights = np.array(table.weights) / table.keysize
-    agree = float((weights[1:] * weights[:-1]).sum())
-    assert float(statement.one_apart(table)) == pytest.approx(1 - agree, rel=1e-12)
+    for protection in DESIGNS.values():
+        agree = []
+        for n in range(1, 26):
+            less, more = (
+                {n + k + z: w for z, w in enumerate(protection.table.row(n + k).weights, -25)} for k in (0, 1)
+            )
+            agree.append(Fraction(sum(w * more.get(y, 0) for y, w in less.items()), 2**64))
+        assert statement.one_apart(protection.table) == 1 - min(agree)
     assert facts(DESIGNS["rows"])["two_cells_one_person_apart"]["delta"] == pytest.approx(0.96, abs=1e-3)
 
 
@@ -114,7 +119,13 @@ def test_the_statement_uses_nothing_of_the_records() -> None:
     more = microdata.perturb(
         pa.concat_tables([PEOPLE, PEOPLE.slice(0, 3)]), by=["region", "sex"], protection=protection
     )
-    assert few.statement == more.statement == statement.facts(protection, **(OPTIONS | {"margins": False}))
+    facts_alone = statement.facts(protection, **(OPTIONS | {"margins": False}))
+    assert few.statement == more.statement
+    assert few.statement == {
+        **facts_alone,
+        "meaning": words.meaning(facts_alone),
+        "not_protected": words.not_protected(facts_alone),
+    }
 
 
 def test_the_digest_tells_tables_apart() -> None:
@@ -132,7 +143,7 @@ def test_a_table_from_elsewhere_is_stated_where_its_delta_is_least() -> None:
         "source": None,
         "sha256": statement.digest(table),
     }
-    one = found["one_cell"]["counts_from_0"]
+    one = found["one_cell"]["others_from_0"]
     assert exact_delta(table, one["worst"][0], one["epsilon"]) <= one["delta"] * (1 + 1e-9)
     assert exact_delta(table, one["worst"][0], 400) == pytest.approx(one["delta"])
     together = found["same_person"]["together"]
@@ -146,7 +157,7 @@ def test_a_table_that_rounds_protects_nothing() -> None:
     noises = [0, -1, 1, 0, -1, 1]
     rows = [sampling.LookupTable(2, (2 * (z < 0), 2 * (z < 1), 2)) for z in noises]
     found = facts(microdata.from_table(PerturbationTable(tuple(rows), period=3)))
-    assert found["one_cell"]["counts_from_1"]["delta"] == 1
+    assert found["one_cell"]["others_from_1"]["delta"] == 1
     assert {one["epsilon"] for one in found["same_person"]["together"]} == {"inf"}
     assert "A delta of 1 means no protection" in words.words(found)
 
@@ -154,7 +165,7 @@ def test_a_table_that_rounds_protects_nothing() -> None:
 @pytest.mark.parametrize("protection", [*DESIGNS.values(), microdata.from_table(DESIGNS["rows"].table)])
 @pytest.mark.parametrize("audit", [False, True])
 def test_words_say_what_the_facts_say(protection: microdata.Protection, audit: bool) -> None:
-    found = facts(protection, audit=audit, listed=["sex"])
+    found = facts(protection, audit=audit, categories_given=["sex"])
     text = words.words(found)
     flat = " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 100
@@ -168,7 +179,7 @@ def test_words_say_what_the_facts_say(protection: microdata.Protection, audit: b
     assert ("Emptiness." in flat) is protection.keeps_empty
     assert ("Absence, with margins" in flat) is not protection.keeps_empty
     assert ("Small counts." in flat) is (protection.way == "rows")
-    assert "The categories of region are those that somebody has" in flat
+    assert "The categories of region are those that somebody has: whether" in flat
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
@@ -191,3 +202,81 @@ def test_guarantees_of_a_table_are_sharp() -> None:
     at = perturbation.guarantee(table, first=2, epsilon=Fraction(1, 2))
     assert at.delta == pytest.approx(max(exact_delta(table, n, 0.5) for n in range(2, 6)))
     assert perturbation.guarantee(table, first=9) == perturbation.guarantee(table, first=4)
+
+
+def test_composition_of_a_table_from_elsewhere_covers_two_cells() -> None:
+    """All pairs of noises of every two counts from 1 on, and the theorem is no looser than it must be."""
+    table = perturbation.build(support=3, variance=2, keysize=2**16)
+    found = facts(microdata.from_table(table))["same_person"]
+    assert found["others_from"] == 1
+    one, two = (entry for entry in found["together"] if entry["cells"] <= 2)
+    single = perturbation.guarantee(table, first=1)
+    for entry, k in ((one, 1), (two, 2)):
+        bound = composition.bounds(
+            single.epsilon, single.delta, cells=k, total=2 * (1 - (1 - single.delta) ** k)
+        )
+        assert entry["epsilon"] == pytest.approx(bound.optimal, rel=1e-3)
+    for n in range(1, 5):
+        less, more = (np.array(side) / 2**16 for side in perturbation.outputs(table, n))
+        for p, q in itertools.permutations((np.outer(less, less), np.outer(more, more))):
+            assert np.maximum(p - math.exp(two["epsilon"]) * q, 0).sum() <= two["delta"]
+
+
+def test_the_distance_of_the_table_from_the_noise_is_allowed_for() -> None:
+    coarse = microdata.design("1", "0.01", keysize=2**8, rule="symmetric", small_counts="clamped")
+    assert coarse.made is not None
+    away = float(symmetric.distance(coarse.table.rows[-1], gamma=coarse.made.gamma))
+    noise: dict[str, Any] = {"support": coarse.made.support, "gamma": coarse.made.gamma}
+    for one in facts(coarse)["same_person"]["together"][:3]:
+        total = 2 * composition.losses(**noise, cells=one["cells"]).infinite
+        epsilon = composition.epsilon(total, **noise, cells=one["cells"])
+        expected = min(total + one["cells"] * away * (1 + math.exp(epsilon)), 1)
+        assert one["delta"] == pytest.approx(expected, rel=2e-3)
+
+
+def test_who_the_lines_about_several_cells_are_for() -> None:
+    assert [facts(DESIGNS[way])["same_person"]["others_from"] for way in ("rows", "clamped")] == [25, 0]
+    rows, clamped = (" ".join(words.words(facts(DESIGNS[way])).split()) for way in ("rows", "clamped"))
+    assert "published cells, each with 25 or more others in it, whose keys are independent" in rows
+    assert "published cells, whose keys are independent" in clamped
+    assert "multiply epsilon by m, and delta by (exp(m epsilon) - 1)/(exp(epsilon) - 1)" in rows
+    assert "With 1 to 24 others in the cell delta is up to 0.09452 at epsilon = 0.5" in rows
+
+
+def test_group_privacy_is_as_stated() -> None:
+    """Counts that differ by m: δ at mε is at most δ·(e^(mε) − 1)/(e^ε − 1)."""
+    weights = np.array(DESIGNS["clamped"].table.rows[-1].weights) / 2**32
+    delta = facts(DESIGNS["clamped"])["one_cell"]["others_from_25"]["delta"]
+    for m in (2, 3, 5):
+        p, q = np.append(weights, np.zeros(m)), np.append(np.zeros(m), weights)
+        exact = max(np.maximum(a - math.exp(m * 0.5) * b, 0).sum() for a, b in ((p, q), (q, p)))
+        assert exact <= delta * math.expm1(m * 0.5) / math.expm1(0.5)
+
+
+def test_what_is_left_out_is_said() -> None:
+    for only_positive, from_list in itertools.product([False, True], repeat=2):
+        found = facts(DESIGNS["rows"], only_positive=only_positive, cells_given=from_list)
+        assert (found["only_positive"], found["cells"]) == (
+            only_positive,
+            "those of a given list" if from_list else "all combinations of categories",
+        )
+        flat = " ".join(words.words(found).split())
+        assert ("What is published as 0 is left out." in flat) is only_positive
+        assert f"The cells are {found['cells']}." in flat
+
+
+def test_pairs_of_rows_in_turn_all_count() -> None:
+    """With period 2 the pairs of rows 1 and 2 recur for ever, so a guarantee from 2 on includes them."""
+    calm, wild = sampling.LookupTable(8, (2, 6, 8)), sampling.LookupTable(8, (1, 2, 8))
+    zero = sampling.LookupTable(8, (0, 8, 8))
+    table = PerturbationTable((zero, calm, wild), period=2)
+    assert perturbation.guarantee(table, first=2) == perturbation.guarantee(table, first=1)
+    found = perturbation.guarantee(table, first=2, epsilon=1)
+    assert found.delta == pytest.approx(max(exact_delta(table, n, 1.0) for n in (2, 3, 4)), rel=1e-9)
+    with pytest.raises(ValueError, match="table must be one of two counts or more, got '1 row'"):
+        perturbation.guarantee(PerturbationTable((zero,), period=0), first=0)
+
+
+def test_tables_of_more_keys_than_cell_keys_have_are_served_by_all_of_these() -> None:
+    fine = perturbation.build(support=2, variance=1, keysize=2**40)
+    assert microdata.from_table(fine).table == perturbation.requantised(fine, 2**32)

@@ -179,14 +179,16 @@ def _keys(options: argparse.Namespace) -> Answer:
 def _protection(options: argparse.Namespace) -> Any:
     from tablebuilder_dp import microdata
 
-    designed = options.epsilon is not None and options.delta is not None
-    if designed is (options.table is not None) or (options.table and (options.epsilon or options.delta)):
+    asked = [options.epsilon is not None, options.delta is not None]
+    if asked != [options.table is None] * 2:
         raise ValueError("either --epsilon and --delta, or --table, must be given")
     if options.table is not None:
         for name, default in DESIGN.items():
             if getattr(options, name) != default:
                 raise ValueError(f"argument --{name.replace('_', '-')}: not allowed with argument --table")
         return microdata.from_table(options.table)
+    if sys.stderr.isatty():
+        print("designing the noise ...", file=sys.stderr)  # a small epsilon takes a minute
     return microdata.design(
         options.epsilon,
         options.delta,
@@ -201,7 +203,8 @@ def _perturb(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
     from tablebuilder_dp.microdata import formats, words
 
-    formats.check_output(options.output)
+    inputs = (options.records, options.table, options.cells, options.categories, options.secret_file)
+    formats.check_output(options.output, *inputs)
     with _stoppable() as check:
         protection, categories = _protection(options), _categories(options.categories)
         with _session(options.spark) as spark:
@@ -220,9 +223,9 @@ def _perturb(options: argparse.Namespace) -> Answer:
                 memory=options.memory,
             )
         facts = {"table": Path(options.output).name, **made.statement}
-        if made.one_apart:
+        if made.exposed:
             print(
-                f"Inside the office: {made.one_apart} cells have one person fewer than a total that is "
+                f"Inside the office: {made.exposed} cells have one person fewer than a total that is "
                 "published too. This person may be given away: see Differences in the statement.",
                 file=sys.stderr,
             )

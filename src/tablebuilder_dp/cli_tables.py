@@ -30,7 +30,7 @@ def privacy_of_table(path: str, levels: Sequence[str]) -> tuple[dict[str, Any], 
         f"Perturbation table {path}: {table.keysize} keys, noise on [-{table.support}, {table.support}]",
         f"  counts 0 to {last}, {ways.get(table.period, f'larger ones as the last {table.period} in turn')}",
         "",
-        f"  {'for the counts':<16} {'least delta':<22} {'from epsilon':<22} worst pair",
+        f"  {'others in cell':<16} {'least delta':<22} {'from epsilon':<22} worst pair",
         *(
             f"  {where:<16} {one.delta!r:<22} {one.epsilon!r:<22} {one.worst} and {one.worst + 1}"
             for where, one in zip(_from(last), found.values(), strict=True)
@@ -59,7 +59,7 @@ def _profile_of_table(table: PerturbationTable, level: str, starts: dict[str, in
 
 
 def _from(last: int) -> list[str]:
-    return ["all", "from 1 on", f"from {last} on"]
+    return ["any number", "1 or more", f"{last} or more"]
 
 
 def _profile_lines(profile: list[dict[str, Any]], names: list[str]) -> list[str]:

@@ -288,6 +288,8 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
     (Guarantee(epsilon=1.0, delta=0.2179..., worst=1), Guarantee(epsilon=0.0, delta=0.6015625, worst=0))
     """
     pairs = _checked(table).pairs
+    if not pairs:
+        raise parameters.wrong_value("table", "one of two counts or more", f"{len(table.rows)} row")
     span = pairs[min(parameters.integer(first, "first", low=0, high=COUNT_MAX), len(pairs) - 1) :]
     if table.period > 1:  # their pairs recur
         span = range(min(span.start, len(table.rows) - table.period), span.stop)

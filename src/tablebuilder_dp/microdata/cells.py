@@ -7,6 +7,8 @@ one noise wherever it appears. Records whose category is missing form a cell lik
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,13 +131,16 @@ def count(
     places, sets = [], []
     for one in variables:
         values = canonical(found[one.alias], TYPES[one.kind])
+        if one.kind == "text" and pc.any(pc.match_substring(values, "\ufffd")).as_py():
+            raise ValueError(f"records must be in UTF-8, but {one.name!r} has texts that are not")
         total = found[f"total_{one.alias}"].to_numpy() > 0 if margins else np.zeros(len(values), dtype=bool)
         listed = _categories(one, values.filter(pa.array(~total)), categories.get(one.name))
         place = pc.index_in(values, value_set=listed).fill_null(-1).to_numpy(zero_copy_only=False)
         place = np.where(total, len(listed), place)
         if place.min(initial=0) < 0:
             missed = values[int(np.argmin(place))].as_py()
-            raise ValueError(f"categories of {one.name!r} must include {missed!r}, which occurs")
+            named = "a missing value (null)" if missed is None else repr(missed)
+            raise ValueError(f"categories of {one.name!r} must include {named}, which occurs")
         places.append(place)
         sets.append(listed)
     return Cells(
@@ -167,12 +172,18 @@ def _check_keys(found: Any, keys: Sequence[str], keysize: int, margins: bool) ->
             f"{', '.join(keys)} are not"
         )
     everybody = people.max(initial=0) if margins else people.sum()
-    sums = [found[f"sum_k{place}"].to_numpy().sum(dtype=float) for place in range(len(keys))]
-    if everybody >= _ENOUGH and min(sums) < 3 / 8 * keysize * people.sum():
+    if everybody < _ENOUGH:
+        return
+    means = np.array([found[f"sum_k{place}"].to_numpy() / people for place in range(len(keys))])
+    if (np.average(means, axis=1, weights=people) < 3 / 8 * keysize).any():
         raise ValueError(
             f"record_keys must be spread over all of [0, {keysize}), the keys of the table, which "
             f"{', '.join(keys)} are not"
         )
+    if any(np.array_equal(one, other) for one, other in combinations(means, 2)):
+        raise ValueError(f"record_keys must be independent, but two of {', '.join(keys)} are equal")
+    if len(people) > 2 and (np.ptp(means, axis=1) <= 1e-9 * means.max(axis=1)).any():
+        raise ValueError(f"record_keys must differ between records, but one of {', '.join(keys)} is constant")
 
 
 def canonical(values: Any, kind: Any) -> Any:
@@ -195,8 +206,10 @@ def _categories(one: Column, values: Any, given: Sequence[Any] | None) -> Any:
         raise parameters.wrong_value("categories", allowed, given)
     try:
         if isinstance(given, pa.Array):
-            given = canonical(given, TYPES[one.kind])
-        listed = pa.array(given, type=TYPES[one.kind])
+            given = given.cast(TYPES[one.kind]).to_pylist()
+        if one.kind == "date":  # also as JSON has them, 2021-08-10
+            given = [date.fromisoformat(day) if isinstance(day, str) else day for day in given]
+        listed = canonical(pa.array(given, type=TYPES[one.kind]), TYPES[one.kind])
     except (pa.ArrowException, TypeError, ValueError):
         raise parameters.wrong_value("categories", allowed, given) from None
     if len(pc.unique(listed)) < len(listed):

@@ -41,13 +41,20 @@ def suffix(path: str | Path, name: str) -> str:
     return found
 
 
-def check_output(path: str | Path) -> str:
-    """The `suffix` of a file that can be written, so that hours of work are not lost at their end."""
+def check_output(path: str | Path, *inputs: Any) -> str:
+    """The `suffix` of a file that can be written, so that hours of work are not lost at their end.
+
+    It must be none of the inputs, of which those that are no paths do not count.
+    """
     kind, folder = suffix(path, "output"), Path(path).parent
     if not folder.is_dir():
         raise parameters.wrong_value("output", "in a folder that exists", str(path))
     if not os.access(folder, os.W_OK):
         raise parameters.wrong_value("output", "in a folder that can be written to", str(path))
+    for one in inputs:
+        both = isinstance(one, str | Path) and Path(path).exists() and Path(one).exists()
+        if both and Path(path).samefile(one):
+            raise parameters.wrong_value("output", "another file than what is read", str(path))
     return kind
 
 
@@ -70,10 +77,10 @@ def sink(path: Path, kind: str, schema: Any, *, plain: tuple[str, ...] = ()) -> 
 
 
 @contextmanager
-def writer(path: str | Path, schema: Any, *, plain: tuple[str, ...] = ()) -> Iterator[Any]:
+def writer(path: str | Path, schema: Any, *, plain: tuple[str, ...] = (), mode: int = 0o644) -> Iterator[Any]:
     """A `sink` that becomes the file ``path`` at the end, whole or not at all."""
     kind = check_output(path)
-    with whole(Path(path)) as temporary, sink(temporary, kind, schema, plain=plain) as opened:
+    with whole(Path(path), mode=mode) as temporary, sink(temporary, kind, schema, plain=plain) as opened:
         yield opened
 
 

@@ -92,7 +92,7 @@ def sorted_cells(cells: Cells) -> Cells:
     return cells._replace(places=cells.places[order], counts=cells.counts[order], sums=cells.sums[order])
 
 
-def one_apart(cells: Cells) -> int:
+def exposed(cells: Cells) -> int:
     """How many cells with people have just one person fewer than one of their totals."""
     index = _index(cells.places, cells.shape)
     found = np.zeros(len(index), dtype=bool)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ class Published:
     """A published table and what is promised about it.
 
     The table has the columns of ``by``, with margins ``total_over`` (the variables that a row sums over,
-    whose own columns are then empty), and ``count``. ``one_apart`` is for the office alone: how many cells
+    whose own columns are then empty), and ``count``. ``exposed`` is for the office alone: how many cells
     have one person fewer than a total that is published too, and so may give this person away.
     """
 
@@ -43,21 +44,24 @@ class Published:
     by: tuple[str, ...]
     margins: bool
     only_positive: bool
-    listed: tuple[str, ...]
+    cells_given: bool
+    categories_given: tuple[str, ...]
     audit: bool
-    one_apart: int
+    exposed: int
 
-    @property
+    @cached_property
     def statement(self) -> dict[str, Any]:
-        """The guarantee, as it is written beside the table: see `statement.facts`."""
-        return statement.facts(
+        """The guarantee, as it is written beside the table: `statement.facts` and some of its words."""
+        facts = statement.facts(
             self.protection,
             by=self.by,
             margins=self.margins,
             only_positive=self.only_positive,
-            listed=self.listed,
+            cells_given=self.cells_given,
+            categories_given=self.categories_given,
             audit=self.audit,
         )
+        return {**facts, "meaning": words.meaning(facts), "not_protected": words.not_protected(facts)}
 
     def write(self, path: str | Path) -> list[Path]:
         """Write the table and, beside it, the statement as JSON and in plain words."""
@@ -66,12 +70,16 @@ class Published:
         as_json = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
         contents = {"json": as_json, "txt": words.words(facts)}
         beside = {target.with_name(f"{target.name}.statement.{end}"): text for end, text in contents.items()}
-        with ExitStack() as files:  # all are written before the first takes its name
-            for name, text in beside.items():
-                files.enter_context(whole(name)).write_text(text, encoding="utf-8")
-            opened = formats.sink(files.enter_context(whole(target)), kind, self.table.schema)
-            with opened:
+        for name in beside:
+            if name.is_dir():
+                raise parameters.wrong_value("output", f"where {name.name} can be written", str(target))
+        mode = 0o600 if self.audit else 0o644
+        with ExitStack() as files:  # all are written before the first takes its name; the table is the last
+            temporary = files.enter_context(whole(target, mode=mode))
+            with formats.sink(temporary, kind, self.table.schema) as opened:
                 opened.write_table(self.table)
+            for name, text in beside.items():
+                files.enter_context(whole(name, mode=mode)).write_text(text, encoding="utf-8")
         return [target, *beside]
 
 
@@ -100,10 +108,14 @@ def perturb(
     (districts in their regions, say), and no others are published. If the protection perturbs empty
     cells, each has a key from the secret and its description.
     """
+    if not isinstance(protection, Protection):
+        raise parameters.wrong_type("protection", "what design or from_table gives", protection)
     table, names = protection.table, list(record_keys)
-    if len(names) not in (1, 4):
-        raise parameters.wrong_value("record_keys", "four columns, or one", record_keys)
-    reserved = ["count", *(["total_over"] if margins else []), *(AUDIT if audit else [])]
+    if len(names) not in (1, 4) or len(set(names)) < len(names):
+        raise parameters.wrong_value("record_keys", "four different columns, or one", record_keys)
+    if not isinstance(by, list | tuple) or not all(isinstance(name, str) for name in by):
+        raise parameters.wrong_type("by", "a list of names of columns", by)
+    reserved = ["count", *(["total_over"] if margins else []), *(AUDIT if audit else []), *names]
     if clash := sorted(set(by) & set(reserved)):
         raise parameters.wrong_value("by", f"without the names {', '.join(reserved)}", clash[0])
     listed = None if cells is None else listing.read(cells, by, memory=memory)
@@ -145,9 +157,10 @@ def perturb(
         by=tuple(by),
         margins=margins,
         only_positive=only_positive,
-        listed=tuple(sorted(lists)),
+        cells_given=listed is not None,
+        categories_given=tuple(sorted(lists)),
         audit=audit,
-        one_apart=listing.one_apart(counted) if margins else 0,
+        exposed=listing.exposed(counted) if margins else 0,
     )
 
 
@@ -164,8 +177,8 @@ def _keys_of_empty_cells(
         raise ValueError(
             "secret_file must be given, as this noise perturbs empty cells too, with keys from the secret"
         )
-    words = secret.hashes(secret.read(secret_file), EMPTY_CELLS, listing.descriptions(counted, empty))
-    return words[:, 0].astype(np.uint64) * np.uint64(keysize) >> np.uint64(cellkey.BITS)
+    hashed = secret.hashes(secret.read(secret_file), EMPTY_CELLS, listing.descriptions(counted, empty))
+    return hashed[:, 0].astype(np.uint64) * np.uint64(keysize) >> np.uint64(cellkey.BITS)
 
 
 def _category_columns(counted: counting.Cells) -> dict[str, Any]:

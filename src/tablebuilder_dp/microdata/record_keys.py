@@ -17,7 +17,8 @@ import pyarrow.parquet
 
 from tablebuilder_dp import cellkey, parameters
 from tablebuilder_dp.microdata import formats, secret
-from tablebuilder_dp.microdata.records import VIEW, column, csv_header, opened, readable
+from tablebuilder_dp.microdata.records import VIEW, column, opened, readable
+from tablebuilder_dp.microdata.sources import csv_header
 
 KEYS = ("record_key_1", "record_key_2", "record_key_3", "record_key_4")
 PURPOSE = "record keys"
@@ -47,15 +48,13 @@ def add_keys(
 ) -> None:
     """Copy records with their keys in four more columns, in the same order and any size.
 
-    Duplicate or missing ids are refused before anything is written. ``progress`` is told how many
-    records are done.
+    The copy is closed to others, as the keys can undo the noise. Duplicate or missing ids are refused before
+    anything is written. ``progress`` is told how many records are done.
     """
     hidden = secret.read(secret_file)
-    formats.check_output(output)
+    formats.check_output(output, source, secret_file)
     path = Path(source)
     formats.suffix(path, "records")
-    if path.is_file() and Path(output).exists() and path.samefile(output):
-        raise parameters.wrong_value("output", "another file than the records", str(output))
     check_ids(path, id=id, memory=memory)
     with readable(path):
         schema, batches = _batches(path)
@@ -64,7 +63,7 @@ def add_keys(
         raise parameters.wrong_value("records", f"without the columns {', '.join(KEYS)}", taken[0])
     for name in KEYS:
         schema = schema.append(pa.field(name, pa.uint32()))
-    with formats.writer(output, schema, plain=KEYS) as opened_file:
+    with formats.writer(output, schema, plain=KEYS, mode=0o600) as opened_file:
         for batch in _readable(batches, path):
             keys = of_ids(batch.column(place), hidden)
             opened_file.write_batch(pa.record_batch([*batch.columns, *keys], schema=schema))
@@ -73,9 +72,9 @@ def add_keys(
                 progress(done)
 
 
-def check_ids(source: Any, *, id: str, spark: Any = None, memory: str | None = None) -> None:
+def check_ids(source: Any, *, id: str, memory: str | None = None) -> None:
     """Refuse ids that are missing, empty or not unique, and columns that cannot hold ids."""
-    with opened(source, spark=spark, memory=memory) as records:
+    with opened(source, memory=memory) as records:
         found = column(records, id, "id")
         if found.kind not in ("text", "integer"):
             raise ValueError(f"id must be a column of integers or text, got {id!r} of type {found.kind}")

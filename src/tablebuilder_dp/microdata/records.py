@@ -8,13 +8,13 @@ stands: what another row holds cannot change how a code such as 007 is read.
 from __future__ import annotations
 
 import atexit
-import csv
+import glob
 import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
 from functools import cache
@@ -22,14 +22,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
-import pyarrow.parquet
 from tqdm import tqdm
 
 from tablebuilder_dp import parameters
-from tablebuilder_dp.microdata import formats
+from tablebuilder_dp.microdata import sources
 
 KINDS: Mapping[str, str] = {
-    **dict.fromkeys(["varchar", "enum", "string", "uuid"], "text"),
+    **dict.fromkeys(["varchar", "enum", "string"], "text"),
     **dict.fromkeys(["tinyint", "smallint", "integer", "int", "bigint"], "integer"),
     **dict.fromkeys(["utinyint", "usmallint", "uinteger", "ubigint"], "integer"),
     **dict.fromkeys(["float", "double"], "number"),
@@ -68,8 +67,8 @@ def column(records: Records, name: str, argument: str) -> Column:
     raise parameters.wrong_value(argument, f"one of {names}", name)
 
 
-def _named(names: list[str], types: list[Any]) -> tuple[Column, ...]:
-    repeated = sorted({name for name in names if names.count(name) > 1})
+def _named(names: Sequence[str], types: list[Any]) -> tuple[Column, ...]:
+    repeated = sorted({name for name in names if list(names).count(name) > 1})
     if repeated:
         raise ValueError(
             f"records must have columns of different names, got {parameters.shown(repeated[0])} twice"
@@ -151,26 +150,19 @@ class _DuckRecords:
         renamed = ", ".join(f"#{place} AS {one.alias}" for place, one in enumerate(self.columns, 1))
         self._records = relation.project(renamed)
 
-    def _relation(self, source: Any) -> tuple[list[str], Any]:
+    def _relation(self, source: Any) -> tuple[Sequence[str], Any]:
         if not isinstance(source, str | Path):
-            table = arrow_table(source)
+            table = sources.arrow_table(source)
             aliases = [f"c{place}" for place in range(table.num_columns)]
             return table.column_names, self._connection.from_arrow(table.rename_columns(aliases))
-        path = Path(source)
-        path.stat()  # a file that is missing is named by the system
-        if path.is_dir():
-            files = sorted(map(str, path.glob("*.parquet")))
-            if not files:
-                raise parameters.wrong_value("records", "a folder with .parquet files in it", str(path))
-            return pyarrow.parquet.read_schema(files[0]).names, self._connection.read_parquet(files)
-        if formats.suffix(path, "records") == ".parquet":
-            return pyarrow.parquet.read_schema(path).names, self._connection.read_parquet(str(path))
-        names = csv_header(path)
-        aliases = [f"c{place}" for place in range(len(names))]
-        return names, self._connection.read_csv(
-            str(path),
+        found = sources.files(source)
+        paths = [glob.escape(str(path)) for path in found.paths]  # a name with a star in it is one file
+        if found.kind == ".parquet":
+            return found.names, self._connection.read_parquet(paths)
+        return found.names, self._connection.read_csv(
+            paths[0],
             header=True,
-            columns=dict.fromkeys(aliases, "VARCHAR"),
+            columns={f"c{place}": "VARCHAR" for place in range(len(found.names))},
             delimiter=",",
             quotechar='"',
             escapechar='"',
@@ -202,16 +194,19 @@ class _DuckRecords:
 
 class _SparkRecords:
     def __init__(self, source: Any, spark: Any) -> None:
+        names = None
         if not isinstance(source, str | Path):
-            frame = spark.createDataFrame(_signed(arrow_table(source)))
-        elif str(source).lower().endswith(".csv"):
-            frame = spark.read.csv(
-                str(source), header=True, multiLine=True, escape='"', emptyValue="", nullValue="\0",
-                ignoreLeadingWhiteSpace=False, ignoreTrailingWhiteSpace=False, mode="FAILFAST",
-            )  # fmt: skip
-        else:
-            frame = spark.read.option("recursiveFileLookup", "true").parquet(str(source))
-        self.columns = _named(frame.columns, [field.dataType.simpleString() for field in frame.schema])
+            frame = spark.createDataFrame(_signed(sources.arrow_table(source)))
+        elif Path(source).exists():
+            found = sources.files(source)
+            names = found.names
+            frame = _read(spark, found.kind, [f"file://{path.resolve()}" for path in found.paths])
+        else:  # a path that Spark alone can reach
+            frame = _read(
+                spark, ".csv" if str(source).lower().endswith(".csv") else ".parquet", [str(source)]
+            )
+        types = [field.dataType.simpleString() for field in frame.schema]
+        self.columns = _named(names or frame.columns, types)
         self._spark = spark
         frame.toDF(*(one.alias for one in self.columns)).createOrReplaceTempView(VIEW)
 
@@ -222,6 +217,23 @@ class _SparkRecords:
         self._spark.catalog.dropTempView(VIEW)
 
 
+_NOTHING = "\0tablebuilder-dp: nothing\0"
+"""What Spark takes for an empty field without quotes, which then is missing: no text that a file has."""
+
+
+def _read(spark: Any, kind: str, paths: list[str]) -> Any:
+    """A Spark frame of files; of CSV files all columns are text, as DuckDB reads them."""
+    if wild := next((path for path in paths if set("*?[]{}\\") & set(path)), None):
+        raise parameters.wrong_value("records", "a path without * ? [ ] { } for Spark", wild)
+    if kind == ".parquet":
+        return spark.read.parquet(*paths)
+    return spark.read.csv(
+        paths, header=True, multiLine=True, escape='"', emptyValue="", nullValue=_NOTHING,
+        ignoreLeadingWhiteSpace=False, ignoreTrailingWhiteSpace=False, mode="FAILFAST",
+        unescapedQuoteHandling="RAISE_ERROR",
+    )  # fmt: skip
+
+
 def _signed(table: Any) -> Any:
     """A table for Spark, which has no unsigned integers and no dictionaries."""
     for place, field in enumerate(table.schema):
@@ -229,23 +241,3 @@ def _signed(table: Any) -> Any:
         kind = pa.int64() if pa.types.is_unsigned_integer(kind) else kind
         table = table.set_column(place, field.name, table.column(place).cast(kind))
     return table
-
-
-def arrow_table(source: Any) -> Any:
-    """A table in memory (Arrow, pandas, Polars, …) as an Arrow table."""
-    try:
-        return pa.table(source)
-    except (TypeError, ValueError, pa.ArrowException):
-        raise parameters.wrong_type("records", "a path or a table that Arrow understands", source) from None
-
-
-def csv_header(path: Path) -> list[str]:
-    """The names in the first line of a CSV file."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            names = next(csv.reader(file, strict=True), [])
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"records must be a CSV file in UTF-8, got {str(path)!r}: {error}") from None
-    if not names:
-        raise parameters.wrong_value("records", "a CSV file with a line of names", str(path))
-    return names

@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from importlib.metadata import version
-from itertools import pairwise
 from typing import Any
 
 from tablebuilder_dp import composition, parameters, symmetric
 from tablebuilder_dp import perturbation_table as perturbation
 from tablebuilder_dp.microdata.protection import Protection
 from tablebuilder_dp.perturbation_table import PerturbationTable
-from tablebuilder_dp.sampling import LookupTable, rounded_up
+from tablebuilder_dp.sampling import rounded_up
 
 CELLS = (1, 2, 10, 100)
 """For so many cells with the same person (ε, δ) is stated, and for those of the table itself."""
@@ -32,7 +31,8 @@ def facts(
     by: Sequence[str],
     margins: bool,
     only_positive: bool,
-    listed: Sequence[str],
+    cells_given: bool,
+    categories_given: Sequence[str],
     audit: bool,
 ) -> dict[str, Any]:
     """The statement as it is written in JSON."""
@@ -56,18 +56,21 @@ def facts(
         "confidential": audit,
         "by": list(by),
         "margins": margins,
-        "cells": "published above 0" if only_positive else "all combinations of categories",
-        "categories_given": list(listed),
+        "cells": "those of a given list" if cells_given else "all combinations of categories",
+        "only_positive": only_positive,
+        "categories_given": list(categories_given),
         "noise": {**noise, "sha256": digest(table)},
         "one_cell": {
-            f"counts_from_{first}": _stated(table, first, epsilon)
+            f"others_from_{first}": _stated(table, first, epsilon)
             for first in sorted({0, 1, len(table.rows) - max(table.period, 1)})
         },
         "same_person": {
             "cells_of_this_table": 2 ** len(by) if margins else 1,
             "together": _together(protection, by, margins),
+            "others_from": _scope(protection),
+            "assumes": "independent keys of different cells",
         },
-        "two_cells_one_person_apart": {"delta": float(one_apart(table.rows[-1]))},
+        "two_cells_one_person_apart": {"delta": rounded_up(one_apart(table))},
         "perturbs_empty_cells": not protection.keeps_empty,
     }
 
@@ -79,7 +82,7 @@ def digest(table: PerturbationTable) -> str:
 
 
 def _stated(table: PerturbationTable, first: int, epsilon: Fraction | None) -> dict[str, Any]:
-    """(ε, δ) of all counts from one on, at the design's ε or else where δ is least."""
+    """(ε, δ) for a person with so many others in the cell, at the design's ε or else where δ is least."""
     found = perturbation.guarantee(table, first=first, epsilon=epsilon)
     return {
         "epsilon": parameters.finite(found.epsilon),
@@ -88,18 +91,25 @@ def _stated(table: PerturbationTable, first: int, epsilon: Fraction | None) -> d
     }
 
 
-def one_apart(row: LookupTable) -> Fraction:
-    """δ, at every ε, of two published cells that differ by one person alone.
+def one_apart(table: PerturbationTable) -> Fraction:
+    """δ, at every ε, of two published cells that differ by one person alone: the largest for n ≥ 1 others.
 
     Without the person they are one set of records with one key, so the answers agree. With the person
-    they have independent keys and agree only if the noises differ by one; all other answers happen to
-    this case alone.
+    they have independent keys and agree only by chance; all other answers happen to this case alone.
 
-    >>> one_apart(LookupTable(4, (1, 3, 4)))
+    >>> one_apart(perturbation.build(support=1, variance="0.5", keysize=4))
     Fraction(3, 4)
     """
-    weights = row.weights
-    return 1 - Fraction(sum(a * b for a, b in pairwise(weights)), row.keysize**2)
+    pairs = (perturbation.outputs(table, count) for count in table.pairs[1:] or table.pairs)
+    agree = min(sum(a * b for a, b in zip(less, more, strict=True)) for less, more in pairs)
+    return 1 - Fraction(agree, table.keysize**2)
+
+
+def _scope(protection: Protection) -> int:
+    """How many others a cell must have for what is said of several cells."""
+    if protection.made is None:
+        return 1
+    return 0 if protection.way == "clamped" else protection.table.support
 
 
 def _together(protection: Protection, by: Sequence[str], margins: bool) -> list[dict[str, Any]]:

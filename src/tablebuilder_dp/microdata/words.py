@@ -21,7 +21,7 @@ def words(facts: Facts) -> str:
         parts.append("CONFIDENTIAL: the table holds true counts, cell keys and noise. Do not publish it.")
     parts += ["What was done", *_done(facts), "What one published count gives away", *_one_cell(facts)]
     parts += ["What several counts give away together", *_together(facts)]
-    parts += ["What is not protected", *(f"- {one}" for one in _not_protected(facts))]
+    parts += ["What is not protected", *(f"- {one}" for one in not_protected(facts))]
     return "\n\n".join(map(_wrapped, parts)) + "\n"
 
 
@@ -34,9 +34,11 @@ def _wrapped(part: str) -> str:
 def _done(facts: Facts) -> list[str]:
     noise = facts["noise"]
     margins = ", with all margins" if facts["margins"] else ""
+    shown = " What is published as 0 is left out." if facts["only_positive"] else ""
     counted = (
-        f"Records were counted by {', '.join(facts['by'])}{margins}. Each count got a noise, a whole number "
-        f"from -{noise['support']} to {noise['support']}, found in a table for {noise['keysize']} cell keys. "
+        f"Records were counted by {', '.join(facts['by'])}{margins}. The cells are {facts['cells']}.{shown} "
+        f"Each count got a noise, a whole number from -{noise['support']} to {noise['support']}, found in a "
+        f"table for {noise['keysize']} cell keys. "
         "A cell's key comes from the keys of the records in it, so the same set of people has the same noise "
         "wherever it appears. Margins have a noise of their own: parts need not add up to their total. All "
         "that is said here holds if the record keys are uniformly random, independent and secret."
@@ -67,51 +69,52 @@ def _epsilon(value: float | str) -> str:
 
 
 def _one_cell(facts: Facts) -> list[str]:
-    lines = ["  true counts        epsilon    delta       worst pair of counts"]
+    lines = ["  others in the cell  epsilon    delta       worst pair of counts"]
     for name, one in facts["one_cell"].items():
-        counts, pair = f"{_first(name)} or more", " and ".join(map(str, one["worst"]))
-        lines.append(f"  {counts:<18} {_epsilon(one['epsilon']):<10} {up(one['delta']):<11.4g} {pair}")
-    largest = max(facts["one_cell"], key=_first)
-    one = facts["one_cell"][largest]
-    if one["delta"] >= 1:
-        meaning = "A delta of 1 means no protection: the worst pair of counts is told apart with certainty."
-    else:
-        factor = "inf" if one["epsilon"] == "inf" else f"{up(math.exp(one['epsilon'])):g}"
-        meaning = (
-            f"In words, for a count of {_first(largest)} or more: whoever sees it and knows everything about "
-            "everybody else finds the odds that a certain person is in the cell changed by a factor of at "
-            f"most {factor}, except with a probability of about {up(one['delta']):g}. This holds in both "
-            "directions, after rounding to keys. A delta near 1 means that the worst pair of counts is told "
-            "apart almost surely."
-        )
-    return ["\n".join(lines), meaning]
+        others, pair = f"{_first(name)} or more", " and ".join(map(str, one["worst"]))
+        lines.append(f"  {others:<19} {_epsilon(one['epsilon']):<10} {up(one['delta']):<11.4g} {pair}")
+    return ["\n".join(lines), meaning(facts)]
 
 
 def _first(name: str) -> int:
-    return int(name.removeprefix("counts_from_"))
+    return int(name.removeprefix("others_from_"))
+
+
+def meaning(facts: Facts) -> str:
+    """What the (ε, δ) of a cell with many people means."""
+    largest = max(facts["one_cell"], key=_first)
+    one = facts["one_cell"][largest]
+    if one["delta"] >= 1:
+        return "A delta of 1 means no protection: the worst pair of counts is told apart with certainty."
+    factor = "inf" if one["epsilon"] == "inf" else f"{up(math.exp(one['epsilon'])):g}"
+    return (
+        f"In words, if {_first(largest)} or more other people are in the cell: whoever sees its count and "
+        "knows everything about all others finds the odds that a certain person is in the cell changed by "
+        f"a factor of at most {factor}, except with a probability of about {up(one['delta']):g}. This holds "
+        "in both directions, after rounding to keys. A delta near 1 means that the worst pair of counts is "
+        "told apart almost surely."
+    )
 
 
 def _together(facts: Facts) -> list[str]:
-    same, noise = facts["same_person"], facts["noise"]
+    same = facts["same_person"]
     lines = ["  cells      epsilon    delta"]
     for one in same["together"]:
         lines.append(f"  {one['cells']:<10d} {_epsilon(one['epsilon']):<10} {one['delta']:g}")
-    if noise.get("small_counts") == "clamped":
-        scope = "for all counts"
-    else:
-        scope = f"for counts of {noise['support'] if 'epsilon' in noise else 1} or more"
+    scope = f"each with {same['others_from']} or more others in it, " if same["others_from"] else ""
     own = f"{same['cells_of_this_table']} cell{'s' if same['cells_of_this_table'] > 1 else ''}"
     text = (
-        "The lines are about a person who is in so many published cells; in this table everybody is in "
-        f"{own}. A person who moves from one cell to another counts in both. They hold "
-        f"{scope} whose keys are independent: in a table with margins they are if, among the other records, "
-        "every combination of agreeing and disagreeing with the person in the columns occurs. Other tables "
-        "from the same records add their cells; the same cell asked again adds nothing."
+        f"The lines are about a person who is in so many published cells, {scope}whose keys are independent. "
+        f"In this table everybody is in {own}; with margins the keys are independent if, among the other "
+        "records, every combination of agreeing and disagreeing with the person in the columns occurs. A "
+        "person who moves from one cell to another counts in both. Other tables from the same records add "
+        "their cells; the same cell asked again adds nothing."
     )
     return ["\n".join(lines), text]
 
 
-def _not_protected(facts: Facts) -> list[str]:
+def not_protected(facts: Facts) -> list[str]:
+    """What the reader must not rely on, a sentence or two each."""
     cells, noise = facts["one_cell"], facts["noise"]
     if facts["perturbs_empty_cells"]:
         empty = (
@@ -121,15 +124,16 @@ def _not_protected(facts: Facts) -> list[str]:
             "can join is published once, the promise is kept."
         )
     else:
-        hole = cells["counts_from_0"]
+        hole = cells["others_from_0"]
         known = f" Between 0 and 1 delta is {up(hole['delta']):g}." if hole["worst"][0] == 0 else ""
         empty = f"Emptiness. A count above 0 proves that somebody is in the cell.{known}"
     found = [empty]
-    if noise.get("small_counts") == "rows":
-        small = cells["counts_from_1"]
+    small = cells.get("others_from_1")
+    if noise.get("small_counts") == "rows" and small["delta"] > noise["delta"]:
         found.append(
-            f"Small counts. From 1 to {noise['support']} delta is up to {up(small['delta']):g} at epsilon = "
-            f"{small['epsilon']:g}, more than was asked for. Clamped counts are protected like all others."
+            f"Small counts. With 1 to {noise['support'] - 1} others in the cell delta is up to "
+            f"{up(small['delta']):g} at epsilon = {small['epsilon']:g}, more than was asked for. Clamping "
+            "small counts, which was not done here, would protect them like all others."
         )
     found.append(
         "Differences. Two published cells that differ by one person alone give that person away: delta is "
@@ -138,7 +142,10 @@ def _not_protected(facts: Facts) -> list[str]:
     )
     unlisted = [name for name in facts["by"] if name not in facts["categories_given"]]
     if unlisted:
-        found.append(f"Occurrence. The categories of {', '.join(unlisted)} are those that somebody has.")
+        found.append(
+            f"Occurrence. The categories of {', '.join(unlisted)} are those that somebody has: whether one "
+            "appears at all is not covered by epsilon and delta."
+        )
     found.append(
         "Households and other groups. For m people at once multiply epsilon by m, and delta by "
         "(exp(m epsilon) - 1)/(exp(epsilon) - 1)."

@@ -1,0 +1,62 @@
+"""Where records may come from: a Parquet or CSV file, a folder of Parquet files, a table in memory."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from tablebuilder_dp import parameters
+from tablebuilder_dp.microdata import formats
+
+
+class Files(NamedTuple):
+    """Files of one kind (``.parquet`` or ``.csv``) and the names of their columns."""
+
+    kind: str
+    paths: tuple[Path, ...]
+    names: tuple[str, ...]
+
+
+def files(source: str | Path) -> Files:
+    """What is to be read for a path: one file, or all Parquet files of a folder, of one schema."""
+    path = Path(source)
+    path.stat()  # a file that is missing is named by the system
+    if not path.is_dir():
+        kind = formats.suffix(path, "records")
+        names = csv_header(path) if kind == ".csv" else pyarrow.parquet.read_schema(path).names
+        return Files(kind, (path,), tuple(names))
+    visible = sorted(one for one in path.iterdir() if one.name[0] not in "._")  # _SUCCESS and the like
+    found = [one for one in visible if one.suffix.lower() == ".parquet"]
+    if not found or any(one.is_dir() for one in visible):
+        allowed = "a folder with .parquet files in it and no other folders"
+        raise parameters.wrong_value("records", allowed, str(path))
+    schema = pyarrow.parquet.read_schema(found[0])
+    for other in found[1:]:
+        if not schema.equals(pyarrow.parquet.read_schema(other)):
+            allowed = f"files of one schema, that of {found[0].name}"
+            raise parameters.wrong_value("records", allowed, str(other))
+    return Files(".parquet", tuple(found), tuple(schema.names))
+
+
+def arrow_table(source: Any) -> Any:
+    """A table in memory (Arrow, pandas, Polars, …) as an Arrow table."""
+    try:
+        return pa.table(source)
+    except (TypeError, ValueError, pa.ArrowException):
+        raise parameters.wrong_type("records", "a path or a table that Arrow understands", source) from None
+
+
+def csv_header(path: Path) -> list[str]:
+    """The names in the first line of a CSV file."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            names = next(csv.reader(file, strict=True), [])
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"records must be a CSV file in UTF-8, got {str(path)!r}: {error}") from None
+    if not names:
+        raise parameters.wrong_value("records", "a CSV file with a line of names", str(path))
+    return names
