@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,13 +26,11 @@ def whole(path: Path, *, mode: int = 0o644) -> Iterator[Path]:
     If anything goes wrong before, an interrupt included, the temporary file is deleted and an older
     ``path`` stays as it was.
     """
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except FileNotFoundError:
-        raise FileNotFoundError(f"output must be in a folder that exists, got {str(path)!r}") from None
-    temporary = Path(name)
-    try:
-        os.close(descriptor)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"output must be in a folder that exists, got {str(path)!r}")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    try:  # the name is known before the file is made, so no interrupt can leave one behind
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         yield temporary
         temporary.chmod(mode & ~_umask())
         temporary.replace(path)

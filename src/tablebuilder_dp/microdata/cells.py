@@ -210,7 +210,7 @@ def _categories(one: Column, values: Any, given: Sequence[Any] | None) -> Any:
         if one.kind == "date":  # also as JSON has them, 2021-08-10
             given = [date.fromisoformat(day) if isinstance(day, str) else day for day in given]
         listed = canonical(pa.array(given, type=TYPES[one.kind]), TYPES[one.kind])
-    except (pa.ArrowException, TypeError, ValueError):
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise parameters.wrong_value("categories", allowed, given) from None
     if len(pc.unique(listed)) < len(listed):
         raise parameters.wrong_value("categories", allowed, given)

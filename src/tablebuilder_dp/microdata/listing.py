@@ -45,20 +45,26 @@ def complete(cells: Cells, listed: Any = None) -> Cells:
                 f"by must have at most {CELLS_MAX} combinations of categories, got {size}: take fewer "
                 "columns, a list of cells, or only what is published above 0"
             )
-        wanted = np.arange(size)
+        wanted, order = np.arange(size), _index(cells.places, cells.shape)
     else:
         wanted = _listed_places(cells, listed)
-    index = _index(cells.places, cells.shape)
-    order = np.searchsorted(wanted, index)
-    if (outside := wanted[np.minimum(order, len(wanted) - 1)] != index).any():
-        place = cells.places[outside][0]
-        names = [known[int(i)].as_py() for known, i in zip(cells.categories, place, strict=True)]
-        raise ValueError(f"cells must include {tuple(names)}, where there are people")
+        order = _order(cells, wanted)
     counts = np.zeros(len(wanted), dtype=np.int64)
     sums = np.zeros((len(wanted), cells.sums.shape[1]), dtype=np.uint64)
     counts[order], sums[order] = cells.counts, cells.sums
     places = np.stack(np.unravel_index(wanted, cells.shape), axis=1)
     return cells._replace(places=places, counts=counts, sums=sums)
+
+
+def _order(cells: Cells, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the cells with people stand among those wanted, which must have them all."""
+    index = _index(cells.places, cells.shape)
+    order: NDArray[np.int64] = np.searchsorted(wanted, index)
+    if (outside := wanted[np.minimum(order, len(wanted) - 1)] != index).any():
+        place = cells.places[outside][0]
+        names = [known[int(i)].as_py() for known, i in zip(cells.categories, place, strict=True)]
+        raise ValueError(f"cells must include {tuple(names)}, where there are people")
+    return order
 
 
 def _index(places: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:

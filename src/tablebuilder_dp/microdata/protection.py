@@ -53,6 +53,8 @@ def design(
     (25, False)
     """
     target, size = parameters.delta(delta), parameters.keysize(keysize)
+    if size & (size - 1) or size > 2**BITS:
+        raise parameters.wrong_value("keysize", "a power of 2 up to 2^32", keysize)
     if rule not in sampling.RULES:
         raise parameters.wrong_value("rule", "one of " + ", ".join(sampling.RULES), rule)
     made = design_guide.guide(epsilon, target, slack=slack)
