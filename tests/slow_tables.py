@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from tablebuilder_dp.perturbation_table import PerturbationTable
 
 BIG_N = 2**32 - 5
+SECRET = bytes(range(32))
 TOTAL = object()
 Row = Mapping[str, Any]
 

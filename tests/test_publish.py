@@ -24,21 +24,12 @@ from tablebuilder_dp.microdata import cells, formats, records
 from tablebuilder_dp.microdata.record_keys import KEYS
 from tablebuilder_dp.perturbation_table import PerturbationTable
 
-SECRET = bytes(range(32))
 TABLES = {
     way: perturbation.build(support=3, variance=2, keysize=2**32, way=way) for way in ("rows", "clamped")
 }
 SMALL = {
     way: perturbation.build(support=3, variance=2, keysize=2**16, way=way) for way in ("rows", "clamped")
 }
-
-
-@pytest.fixture(scope="module")
-def secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("secret") / "key.bin"
-    path.write_bytes(SECRET)
-    path.chmod(0o600)
-    return path
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=4)
@@ -87,7 +78,9 @@ def people(draw: st.DrawFn) -> tuple[pa.Table, list[str]]:
 
 
 def expected(table: pa.Table, noise: PerturbationTable, **options: Any) -> list[dict[str, Any]]:
-    return slow_tables.published(table.to_pylist(), noise, secret=SECRET, **{"keys": KEYS, **options})
+    return slow_tables.published(
+        table.to_pylist(), noise, secret=slow_tables.SECRET, **{"keys": KEYS, **options}
+    )
 
 
 @given(people(), st.sampled_from(["rows", "clamped"]), st.booleans(), st.booleans())

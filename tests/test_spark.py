@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
-from test_publish import PEOPLE, SECRET, TABLES, keyed, people
+from test_publish import PEOPLE, TABLES, keyed, people
 
 from tablebuilder_dp import cli, microdata
 from tablebuilder_dp.microdata import formats
@@ -51,14 +51,6 @@ def spark() -> Iterator[Any]:
     )
     yield session
     session.stop()
-
-
-@pytest.fixture(scope="module")
-def secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("secret") / "key.bin"
-    path.write_bytes(SECRET)
-    path.chmod(0o600)
-    return path
 
 
 def both(source: Any, spark: Any, **options: Any) -> list[pa.Table]:

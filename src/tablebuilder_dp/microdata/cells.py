@@ -72,7 +72,8 @@ def query(by: Sequence[Column], keys: Sequence[Column], *, margins: bool) -> str
         **{f"sum_{one}": f"SUM({one})" for one in components},
     }
     inner = [f"{made} AS {name}" for name, made in measures.items()]
-    outer = [f"CAST({'SUM' if margins else ''}({name}) AS BIGINT) AS {name}" for name in measures]
+    whole = "SUM({})" if margins else "{}"  # of the cells in a margin
+    outer = [f"CAST({whole.format(name)} AS BIGINT) AS {name}" for name in measures]
     totals = [f"CAST(GROUPING({one}) AS BIGINT) AS total_{one}" for one in variables if margins]
     chosen = [*variables, *(f"{_key(one)} AS {k}" for one, k in zip(keys, components, strict=True))]
     return (
@@ -89,10 +90,10 @@ def _lowest(keys: Sequence[Any]) -> int:
 
 
 def _key(one: Column) -> str:
-    """A record key as an integer; a text that is not the plain decimal of one is missing."""
-    if one.kind == "integer":
-        return f"CAST({one.alias} AS BIGINT)"
+    """A record key as an integer; one that is too large, or a text that is no plain decimal, is missing."""
     number = f"TRY_CAST({one.alias} AS BIGINT)"
+    if one.kind == "integer":
+        return number
     return f"CASE WHEN CAST({number} AS VARCHAR(20)) = {one.alias} THEN {number} END"
 
 
