@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from tablebuilder_dp import microdata, sampling
 from tablebuilder_dp import perturbation_table as perturbation
-from tablebuilder_dp.microdata import cells, formats, records
+from tablebuilder_dp.microdata import cells, formats, listing, records
 from tablebuilder_dp.microdata.record_keys import KEYS
 from tablebuilder_dp.perturbation_table import PerturbationTable
 
@@ -628,3 +628,38 @@ def test_the_written_table_has_its_statement_beside_it(tmp_path: Path) -> None:
             PEOPLE.take(list(range(9, -1, -1))), by=["region", "age"], protection=ROWS, margins=True
         ).write(tmp_path / name)
     assert first == ((tmp_path / "out.parquet").read_bytes(), (tmp_path / "out.csv").read_bytes())
+
+
+def test_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = keyed({f"v{place}": [1, 2] for place in range(13)})
+    names = [f"v{place}" for place in range(13)]
+    with pytest.raises(ValueError, match="by must be at most 12 columns with margins"):
+        microdata.perturb(many, by=names, protection=ROWS, margins=True)
+    assert len(microdata.perturb(many, by=names, protection=ROWS, only_positive=True).table) <= 2
+    monkeypatch.setattr(cells, "PEOPLE_MAX", 5)
+    with pytest.raises(ValueError, match="records of a cell must be fewer than 5, got 5"):
+        microdata.perturb(PEOPLE, by=["region"], protection=ROWS)
+    monkeypatch.setattr(listing, "CELLS_MAX", 4)
+    with pytest.raises(ValueError, match="cells must be a list of at most 4 cells, got 5"):
+        microdata.perturb(HIERARCHY, by=["region", "district"], protection=ROWS, cells=pa.table(DISTRICTS))
+
+
+def test_more_combinations_than_numbers_are_refused_with_margins() -> None:
+    size = 7000
+    table = keyed({name: pa.array(range(size)) for name in "abcde"})
+    with pytest.raises(ValueError, match="by must be columns of fewer categories, got '7001 × 7001"):
+        microdata.perturb(table, by=list("abcde"), protection=ROWS, margins=True, only_positive=True)
+
+
+@pytest.mark.parametrize("protection", [None, TABLES["rows"], "rows"])
+def test_a_protection_is_what_design_or_from_table_gives(protection: Any) -> None:
+    with pytest.raises(TypeError, match="protection must be what design or from_table gives"):
+        microdata.perturb(PEOPLE, by=["sex"], protection=protection)
+
+
+def test_numbers_in_lists_have_one_zero() -> None:
+    table = keyed({"x": [0.0, 1.5, None]})
+    listed = pa.table({"x": pa.array([-0.0, None, 1.5])})
+    made = microdata.perturb(table, by=["x"], protection=ROWS, cells=listed, audit=True).table
+    assert made["true_count"].to_pylist() == [1, 1, 1]
+    assert str(made["x"].to_pylist()) == "[0.0, None, 1.5]"

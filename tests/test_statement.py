@@ -280,3 +280,11 @@ def test_pairs_of_rows_in_turn_all_count() -> None:
 def test_tables_of_more_keys_than_cell_keys_have_are_served_by_all_of_these() -> None:
     fine = perturbation.build(support=2, variance=1, keysize=2**40)
     assert microdata.from_table(fine).table == perturbation.requantised(fine, 2**32)
+
+
+def test_the_meaning_is_told_for_all_cells_that_have_it() -> None:
+    rows, clamped = (words.meaning(facts(DESIGNS[way])) for way in ("rows", "clamped"))
+    assert rows.startswith("In words, if 25 or more other people are in the cell: whoever sees its count")
+    assert clamped.startswith("In words, for every cell: whoever sees its count")
+    for text in (rows, clamped):
+        assert "a factor of at most 1.649, except with a probability of about 9.913e-05" in text

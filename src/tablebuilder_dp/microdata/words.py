@@ -81,15 +81,20 @@ def _first(name: str) -> int:
 
 
 def meaning(facts: Facts) -> str:
-    """What the (ε, δ) of a cell with many people means."""
-    largest = max(facts["one_cell"], key=_first)
-    one = facts["one_cell"][largest]
+    """What the (ε, δ) means, for all cells that have it."""
+    cells = facts["one_cell"]
+    one = cells[max(cells, key=_first)]
+    enough = facts["noise"].get("delta", one["delta"])  # what was asked for
+    alike = [name for name in cells if cells[name]["epsilon"] == one["epsilon"]]
+    first = min(_first(name) for name in alike if cells[name]["delta"] <= enough)
+    one = cells[f"others_from_{first}"]
     if one["delta"] >= 1:
         return "A delta of 1 means no protection: the worst pair of counts is told apart with certainty."
     factor = "inf" if one["epsilon"] == "inf" else f"{up(math.exp(one['epsilon'])):g}"
+    where = f"if {first} or more other people are in the cell" if first else "for every cell"
     return (
-        f"In words, if {_first(largest)} or more other people are in the cell: whoever sees its count and "
-        "knows everything about all others finds the odds that a certain person is in the cell changed by "
+        f"In words, {where}: whoever sees its count and knows everything about all others finds the odds "
+        "that a certain person is in the cell changed by "
         f"a factor of at most {factor}, except with a probability of about {up(one['delta']):g}. This holds "
         "in both directions, after rounding to keys. A delta near 1 means that the worst pair of counts is "
         "told apart almost surely."
