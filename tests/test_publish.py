@@ -5,6 +5,7 @@ import json
 import os
 import random
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -628,6 +629,19 @@ def test_the_written_table_has_its_statement_beside_it(tmp_path: Path) -> None:
             PEOPLE.take(list(range(9, -1, -1))), by=["region", "age"], protection=ROWS, margins=True
         ).write(tmp_path / name)
     assert first == ((tmp_path / "out.parquet").read_bytes(), (tmp_path / "out.csv").read_bytes())
+
+
+def test_calls_at_the_same_time_read_their_own_records() -> None:
+    drawn = np.random.default_rng(11)
+    tables = [keyed({"x": drawn.integers(0, 5 + place, 20_000)}, seed=place) for place in range(6)]
+    options: dict[str, Any] = {"by": ["x"], "protection": ROWS, "audit": True}
+    alone = [microdata.perturb(table, **options).table for table in tables]
+    with ThreadPoolExecutor(6) as pool:
+        for _ in range(5):
+            found = list(pool.map(lambda table: microdata.perturb(table, **options).table, tables))
+            assert found == alone
+    left = records._duckdb(None, os.getpid()).sql("SELECT view_name FROM duckdb_views() WHERE NOT internal")
+    assert left.fetchall() == []
 
 
 def test_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

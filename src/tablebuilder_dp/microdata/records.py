@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import glob
+import itertools
 import os
 import re
 import shutil
@@ -39,6 +40,7 @@ KINDS: Mapping[str, str] = {
 
 
 VIEW = "tablebuilder_dp_records"
+_NUMBERS = itertools.count()
 
 
 class Column(NamedTuple):
@@ -148,7 +150,11 @@ class _DuckRecords:
         names, relation = self._relation(source)
         self.columns = _named(names, relation.types)
         renamed = ", ".join(f"#{place} AS {one.alias}" for place, one in enumerate(self.columns, 1))
-        self._records = relation.project(renamed)
+        # Plain SQL starts sooner than a query of a relation. Views are seen by all cursors of the process,
+        # so each has a name of its own behind the temporary one, which is seen by this cursor alone.
+        self._view = f"source_{next(_NUMBERS)}"
+        relation.project(renamed).create_view(self._view)
+        self._connection.execute(f"CREATE TEMP VIEW {VIEW} AS SELECT * FROM {self._view}")  # noqa: S608
 
     def _relation(self, source: Any) -> tuple[Sequence[str], Any]:
         if not isinstance(source, str | Path):
@@ -177,7 +183,7 @@ class _DuckRecords:
         """Ask in another thread: this one shows on a terminal how far it is, and can be interrupted."""
         shown = tqdm(total=100, unit="%", desc="counting", leave=False, disable=not sys.stderr.isatty())
         with ThreadPoolExecutor(1) as pool, shown as bar:
-            asked = pool.submit(lambda: self._records.query(VIEW, sql).to_arrow_table())
+            asked = pool.submit(lambda: self._connection.sql(sql).to_arrow_table())
             try:
                 while not wait([asked], 0.2).done:
                     with suppress(Exception):
@@ -189,6 +195,7 @@ class _DuckRecords:
             return asked.result()
 
     def close(self) -> None:
+        self._connection.execute(f"DROP VIEW {VIEW}; DROP VIEW {self._view}")
         self._connection.close()
 
 
