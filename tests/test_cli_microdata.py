@@ -862,9 +862,8 @@ def test_an_interrupt_ends_the_query_too(office: Office, monkeypatch: pytest.Mon
             events.append("interrupt")
             connection.interrupt()
 
-        monkeypatch.setattr(
-            found, "_connection", SimpleNamespace(interrupt=interrupt, close=connection.close)
-        )
+        passed = {name: getattr(connection, name) for name in ("sql", "execute", "close")}
+        monkeypatch.setattr(found, "_connection", SimpleNamespace(interrupt=interrupt, **passed))
         monkeypatch.setattr(records, "wait", interrupted_at_first)
         with pytest.raises(KeyboardInterrupt):
             found.query("SELECT COUNT(*) FROM range(3000000000) AS numbers(n) WHERE n % 7 = 3")
