@@ -19,9 +19,6 @@ import pyarrow.parquet
 from tablebuilder_dp import parameters
 from tablebuilder_dp.files import whole
 
-ROW_GROUP = 122_880
-"""Rows that engines read as one piece of work; several make use of several processors."""
-
 
 def suffix(path: str | Path, name: str) -> str:
     """``.parquet`` or ``.csv``, the ending of a file's name.
