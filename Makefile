@@ -15,7 +15,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup reproduce verify paper test lab bench lock clean
+.PHONY: help setup reproduce verify paper site test lab bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ verify: $(ENVIRONMENT) ## a verdict for everything that the paper says (VERIFY="
 
 paper: $(ENVIRONMENT) ## typeset paper/report.pdf from the committed numbers
 	@$(PYTHON) -m compendium.report
+
+site: $(ENVIRONMENT) ## the web pages, offline: build/site/index.html
+	@$(PYTHON) -m compendium.site
 
 test: $(ENVIRONMENT) $(SPARK) ## style, types, tests and doctests
 	$(PYTHON) -m ruff check .
@@ -47,7 +50,7 @@ bench: .venv-bench/ready $(ENVIRONMENT) ## ratios against other software, in an 
 	$(PYTHON) benchmarks/notebooks.py
 
 lock: $(ENVIRONMENT) ## resolve the dependencies of pyproject.toml anew, without addresses
-	$(COMPILE) --extra notebooks --extra test --extra setup -o requirements.lock
+	$(COMPILE) --extra notebooks --extra site --extra test --extra setup -o requirements.lock
 	$(COMPILE) --extra spark --constraint requirements.lock -o requirements-spark.lock
 	$(COMPILE) benchmarks/rivals.in -o benchmarks/requirements.lock
 

@@ -34,6 +34,13 @@ def prose(path: Path) -> str:
     return "\n\n".join(map(notebooks.source, cells(path, "markdown")))
 
 
+def lesson(path: Path, kind: str) -> list[str]:
+    """The cells of a kind before the exercises, which have room of their own."""
+    every = notebooks.read(path)["cells"]
+    [start] = [i for i, cell in enumerate(every) if notebooks.source(cell).startswith("## Exercises")]
+    return [notebooks.source(cell) for cell in every[:start] if cell["cell_type"] == kind]
+
+
 def columns(name: str) -> dict[str, list[str]]:
     with (ROOT / "figures" / f"{name}.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -66,12 +73,11 @@ def test_notebook_was_executed_in_order_without_errors_or_warnings(path: Path) -
 
 @each_notebook
 def test_prose_leads_and_no_function_is_defined(path: Path) -> None:
-    code = [notebooks.source(cell) for cell in cells(path, "code")]
+    code = lesson(path, "code")
     lines = [line for text in code for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
     assert len(lines) <= 80
-    assert not re.search(r"^\s*(def|class) ", "\n".join(code), re.MULTILINE)
-    assert 600 <= len(prose(path).split()) <= 1500
-    assert "## Exercises" in prose(path)
+    assert not re.search(r"^\s*(def|class) ", "\n".join(map(notebooks.source, cells(path, "code"))), re.M)
+    assert 600 <= len(" ".join(lesson(path, "markdown")).split()) <= 1500
 
 
 @each_notebook

@@ -15,7 +15,7 @@ from typing import Any
 
 from compendium import notebooks, report, verify
 from compendium.files import ROOT, output_root, write
-from compendium.runs import PAPER_RUNS
+from compendium.runs import PAPER_RUNS, paper_parameters
 
 NUMBERS = Path("paper/numbers.json")
 MANIFEST = Path("manifest.json")
@@ -33,9 +33,9 @@ def conclude(names: Sequence[str], *, accept: bool) -> int:
 
     When all notebooks were asked for, the report is built from their numbers.
     """
-    records = {name: _record(name) for name in names}
-    numbers = {name: record["numbers"] for name, record in records.items()}
-    complete = list(names) == [path.stem for path in notebooks.paths()]
+    records = {name: record(name) for name in names}
+    numbers = {name: found["numbers"] for name, found in records.items() if name in paper_parameters()}
+    complete = list(names) == notebooks.names()
     paths = [path for name in names for path in files(name, records[name])]
     if complete:
         report.build(numbers)
@@ -107,7 +107,10 @@ def files(name: str, record: dict[str, Any]) -> list[Path]:
     return [*figures, *map(Path, record["documents"]), Path(f"notebooks/{name}.ipynb")]
 
 
-def _record(name: str) -> dict[str, Any]:
+def record(name: str) -> dict[str, Any]:
+    """What a run left; solutions, which have no parameters, leave nothing but themselves."""
+    if name not in paper_parameters():
+        return {"figures": [], "documents": [], "numbers": {}}
     path = output_root() / PAPER_RUNS / f"{name}.json"
     return dict(json.loads(path.read_text(encoding="utf-8")))
 

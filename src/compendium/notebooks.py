@@ -10,11 +10,22 @@ from typing import Any
 from compendium.files import ROOT
 
 FOLDER = ROOT / "notebooks"
+WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def paths() -> list[Path]:
-    """All notebooks in reading order."""
+    """All notebooks in reading order, without the solutions of their exercises."""
     return sorted(FOLDER.glob("[0-9][0-9]-*.ipynb"))
+
+
+def solutions() -> list[Path]:
+    """The solutions, named as the notebooks whose exercises they solve."""
+    return sorted((FOLDER / "solutions").glob("[0-9][0-9]-*.ipynb"))
+
+
+def names() -> list[str]:
+    """What can be run: notebooks, such as 04-design-guide, and solutions/04-design-guide."""
+    return [path.relative_to(FOLDER).with_suffix("").as_posix() for path in (*paths(), *solutions())]
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -55,7 +66,10 @@ def _normalised_cell(cell: Mapping[str, Any], number: int) -> dict[str, Any]:
 
 
 def _normalised_outputs(outputs: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Outputs with texts as lines; consecutive pieces of a stream are joined, as timing cuts them."""
+    """Outputs with texts as lines; consecutive pieces of a stream are joined, as timing cuts them.
+
+    Widgets live only as long as their kernel and have random names: their text stays in their place.
+    """
     joined: list[dict[str, Any]] = []
     for output in map(dict, outputs):
         if output["output_type"] == "stream":
@@ -66,6 +80,7 @@ def _normalised_outputs(outputs: list[Mapping[str, Any]]) -> list[dict[str, Any]
             output["data"] = {
                 kind: _lines("".join(content)) if kind.startswith("text/") else content
                 for kind, content in output["data"].items()
+                if kind != WIDGET
             }
         joined.append(output)
     return joined

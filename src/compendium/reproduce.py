@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def select(wanted: Iterable[str]) -> list[str]:
     """The names of the notebooks that start with one of the given texts, or all."""
-    names = [path.stem for path in notebooks.paths()]
+    names = notebooks.names()
     chosen = []
     for text in wanted:
         found = [name for name in names if name.startswith(text.removesuffix(".ipynb"))]
@@ -193,7 +193,7 @@ def execute(name: str, parameters: dict[str, Any]) -> Outcome:
     import papermill  # here, in the spawned process, as its import takes as long as a kernel's start
 
     start = time.perf_counter()
-    full = paper_parameters()[name] | parameters
+    full = paper_parameters().get(name, {}) | parameters  # solutions have no parameters
     executed = output_root() / (other_run(name, full) if parameters else "build/run") / f"{name}.ipynb"
     problem = ""
     try:
@@ -259,8 +259,8 @@ def inputs(name: str) -> str:
 def outputs(name: str) -> list[Path]:
     """The files that a run of a notebook with the paper's parameters leaves."""
     path = output_root() / PAPER_RUNS / f"{name}.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
-    return [path, *(output_root() / file for file in manifest.files(name, record))]
+    left = [output_root() / file for file in manifest.files(name, manifest.record(name))]
+    return [path, *left] if name in paper_parameters() else left
 
 
 def load_state() -> dict[str, Any]:
@@ -292,7 +292,7 @@ def remember(outcome: Outcome, parameters: Mapping[str, Any]) -> None:
 
 def remove_leftovers() -> None:
     """Delete temporary files that a killed run may have left."""
-    for folder in ("figures", "notebooks", "paper", "build", PAPER_RUNS):
+    for folder in ("figures", "notebooks", "notebooks/solutions", "paper", "build", PAPER_RUNS):
         for path in (output_root() / folder).glob(".*.part"):
             with suppress(OSError):
                 path.unlink()
