@@ -82,6 +82,28 @@ def test_a_run_gives_the_committed_bytes_and_a_rerun_does_nothing(
     assert produced(output).items() <= committed.items()
 
 
+@pytest.mark.usefixtures("here")
+def test_a_solution_is_run_and_compared_like_a_notebook(
+    output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reproduce.main([f"solutions/{NAME}"]) == 0
+    assert "This machine reproduced every number and every byte." in capsys.readouterr().out
+    made = f"notebooks/solutions/{NAME}.ipynb"
+    assert manifest.digest(output / made) == json.loads((ROOT / "manifest.json").read_text())[made]
+    assert reproduce.main([f"solutions/{NAME}"]) == 0
+    assert "Notebooks: 0 run, 1 unchanged" in capsys.readouterr().out
+    (output / made).write_text("{}")
+    assert reproduce.main([f"solutions/{NAME}"]) == 0
+    assert "Notebooks: 1 run, 0 unchanged" in capsys.readouterr().out
+
+
+def test_every_notebook_and_every_solution_is_run() -> None:
+    numbered = [path.stem for path in notebooks.paths()]
+    assert reproduce.select([]) == [*numbered, *(f"solutions/{name}" for name in numbered)]
+    assert reproduce.select(["04"]) == [NAME]
+    assert reproduce.select(["solutions"]) == [f"solutions/{name}" for name in numbered]
+
+
 def test_a_killed_run_leaves_whole_files_and_the_next_one_finishes(output: Path) -> None:
     process = start(output, "04", "08")
     deadline = time.monotonic() + 120
@@ -384,6 +406,14 @@ def test_normalised_keeps_no_trace_of_the_run() -> None:
         }
     ]
     assert kept["metadata"]["language_info"] == {"name": "python"}
+
+
+def test_normalised_leaves_the_text_of_a_widget_in_its_place() -> None:
+    data = {notebooks.WIDGET: {"model_id": "random"}, "text/plain": "Explorer()"}
+    output = {"output_type": "display_data", "metadata": {}, "data": data}
+    cell = {"cell_type": "code", "source": "x", "execution_count": 1, "metadata": {}, "outputs": [output]}
+    kept = json.loads(notebooks.normalised({"cells": [cell]}))
+    assert kept["cells"][0]["outputs"] == [{**output, "data": {"text/plain": ["Explorer()"]}}]
 
 
 def test_results_want_every_parameter(output: Path) -> None:

@@ -14,9 +14,10 @@ import numpy as np
 from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator, NullLocator, ScalarFormatter
 
-from compendium.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, Drawing, canvas, label_end, styled
+from compendium.drawing import Drawing, canvas, label_end, styled
 from compendium.experiment import Experiment
 from compendium.figures import DELTA, EPSILON, epsilons, looks
+from compendium.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 from tablebuilder_dp import best_gamma, composition, design, frontier, gap, noise, other_noise, privacy
 from tablebuilder_dp import small_counts as small
 from tablebuilder_dp.sampling import LookupTable, after_sampling

@@ -11,7 +11,8 @@ from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
 from compendium import utility
 from compendium.attacks import NO_NOISE, Rate
-from compendium.drawing import BLUE, GREY, ORANGE, Drawing, canvas, styled
+from compendium.drawing import Drawing, canvas, styled
+from compendium.palette import BLUE, GREY, ORANGE
 from tablebuilder_dp.small_counts import Measures
 
 LOOKS = {"rows": (BLUE, "o", "-"), "clamped": (ORANGE, "s", "--")}

@@ -12,8 +12,6 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, which colour-blind readers can tell apart; line styles serve print in grey.
-BLUE, ORANGE, GREEN, PURPLE, SKY, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#666666"
 STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 10,

@@ -89,7 +89,9 @@ def canonical(exercise: dict[str, Any], answer: Any) -> str:
                 raise ValueError
             return " ".join(str(_integer(value)) for value in values)
         case "number":
-            if isinstance(answer, bool) or not isinstance(answer, Real) and not hasattr(answer, "__float__"):
+            if isinstance(answer, bool) or (
+                not isinstance(answer, Real) and not hasattr(answer, "__float__")
+            ):
                 raise TypeError
             value = float(answer)
             if not math.isfinite(value):

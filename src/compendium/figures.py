@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import NullLocator
 
-from compendium.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, Drawing, canvas, styled
+from compendium.drawing import Drawing, canvas, styled
 from compendium.experiment import Experiment
 from compendium.ledger import KINDS, Entry
+from compendium.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 from tablebuilder_dp import certified, design, noise, privacy, sampling
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)

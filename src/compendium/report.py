@@ -15,6 +15,7 @@ from typing import Any
 
 import typst
 
+from compendium import palette
 from compendium.files import ROOT, output_root, write
 
 SOURCE = ROOT / "paper" / "report.typ"
@@ -39,7 +40,11 @@ def build(numbers: Mapping[str, Any]) -> None:
 
 def inputs(numbers: Mapping[str, Any]) -> dict[str, str]:
     """What the template is given."""
-    return {"numbers": json.dumps(numbers, sort_keys=True), "versions": json.dumps(versions())}
+    return {
+        "numbers": json.dumps(numbers, sort_keys=True),
+        "versions": json.dumps(versions()),
+        "accent": palette.BLUE,
+    }
 
 
 def versions() -> dict[str, str]:
