@@ -9,15 +9,17 @@ their answers to the same checks.
 from __future__ import annotations
 
 import hashlib
-import math
 import tomllib
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import cache
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 
 from compendium import exercise_properties
 from compendium.files import ROOT
+from tablebuilder_dp import parameters
 
 FILE = ROOT / "paper/exercises.toml"
 
@@ -44,14 +46,17 @@ def verdict(name: str, answer: object) -> str:
         return f"no answer yet. Wanted: {form(exercise)}."
     try:
         given = canonical(exercise, answer)
-    except (TypeError, ValueError):
-        return f"that is not {form(exercise)}: {answer!r}."
+    except (TypeError, ValueError, OverflowError):
+        return f"that is not {form(exercise)}: {parameters.shown(answer)}."
     if exercise["kind"] == "property":
         problem = getattr(exercise_properties, f"exercise_{name.replace('-', '_')}")(answer)
         return f"not yet. {problem}" if problem else "right."
     if _hash(name, given) == exercise["sealed"]:
         return "right."
-    return f"not yet. {exercise.get('hints', {}).get(_hash(name, given), '')}".strip()
+    hint = exercise.get("hints", {}).get(_hash(name, given), "")
+    if not hint and exercise["sealed"] in (_hash(name, near) for near in _nearly(exercise, given)):
+        hint = "Nearly: only the last of the wanted digits is off. Round at the very end."
+    return f"not yet. {hint}".strip()
 
 
 def seal(name: str, answer: object) -> str:
@@ -84,25 +89,35 @@ def canonical(exercise: dict[str, Any], answer: Any) -> str:
         case "integer":
             return str(_integer(answer))
         case "integers":
-            values = list(answer)
+            if isinstance(answer, set | frozenset | dict):  # their order means nothing
+                raise TypeError
+            values = list(islice(answer, exercise["count"] + 1))
             if len(values) != exercise["count"]:
                 raise ValueError
             return " ".join(str(_integer(value)) for value in values)
         case "number":
-            if isinstance(answer, bool) or (
-                not isinstance(answer, Real) and not hasattr(answer, "__float__")
-            ):
+            single = hasattr(answer, "__float__") and not getattr(answer, "shape", ())
+            if isinstance(answer, bool) or not single:
                 raise TypeError
             value = float(answer)
-            if not math.isfinite(value):
+            if not abs(value) < 1e300:  # nor is infinity or NaN
                 raise ValueError
-            return f"{value:.{exercise['digits'] - 1}e}"
+            return f"{value + 0.0:.{exercise['digits'] - 1}e}"  # -0.0 becomes 0.0
         case "letter":
             if not isinstance(answer, str) or answer.lower() not in exercise["letters"]:
                 raise ValueError
             return answer.lower()
         case _:
             return ""
+
+
+def _nearly(exercise: dict[str, Any], given: str) -> list[str]:
+    """The numbers on both sides of a given one, as far away as its last digit."""
+    if exercise["kind"] != "number":
+        return []
+    value = Decimal(given)
+    unit = Decimal(1).scaleb(value.adjusted() - exercise["digits"] + 1)
+    return [canonical(exercise, float(value + step)) for step in (-unit, unit)]
 
 
 def _integer(value: Any) -> int:

@@ -1,0 +1,236 @@
+"""The page for teachers and the glossary: times and marks add up, names exist, numbers are computed."""
+
+import doctest
+import importlib
+import math
+import re
+import subprocess
+import sys
+import typing
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+from compendium import exercises, notebooks
+from tablebuilder_dp import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+PATH = ROOT / "paper/teaching.md"
+TEACHING = PATH.read_text(encoding="utf-8")
+PROSE = re.sub(r"```.*?```", "", TEACHING, flags=re.DOTALL)
+GLOSSARY = (ROOT / "site/glossary.md").read_text(encoding="utf-8")
+LINK = re.compile(r"\]\(([^)#]+)\)")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+class Entry(NamedTuple):
+    """One entry of the glossary: its name, its sentence, and the line with symbol, code and place."""
+
+    name: str
+    sentence: str
+    line: str
+
+
+ENTRIES = [
+    Entry(name, " ".join(sentence.split()), line)
+    for block in re.findall(r"```\{glossary\}\n(.*?)```", GLOSSARY, re.DOTALL)
+    for name, sentence, line in re.findall(r"^(\S.*)\n((?:  .+\n)+)\n  (.+)$", block, re.MULTILINE)
+]
+NAMES = [entry.name for entry in ENTRIES]
+SYMBOLS = r"""\varepsilon; \delta; D; V; C; \gamma; \iota; s; n; N; Z; S; E; z^*; E^*; F^*; D^*; f(x);
+ M(x); q(x); p(z); c(z); w(z); H(Z); x'; [a, b]; p_Z(Z = z); \mathcal{X}; \mathcal{Y};
+ \mathcal{Z}; \mathbb{E}; \mathbb{P}; \oplus; \lceil; \lfloor; \tfrac{D(D+1)}{3};
+ \delta_{\gamma,D}(\varepsilon); \delta_D(\varepsilon); \gamma(\varepsilon); V(\varepsilon);
+ C(\varepsilon); \mathtt{Rkey}_i^j; \mathtt{CellKey}; \mathtt{CellKey}^j; \mathtt{bigN};
+ \mathtt{KEYSIZE}; c^Q(z); p^Q(z); B^Q; V^Q; \varepsilon^Q; \delta^Q; \tfrac{V^Q - V}{V};
+ \lambda; \delta_k(\varepsilon)"""
+WORDS = """differential privacy, epsilon (ε), delta (δ), neighbouring tables, plateau,
+ hockey-stick divergence, total variation distance, two-sided, maximum entropy, design guide, slack (s),
+ record key, cell key, KEYSIZE, lookup table, lost support, symmetric table, composition, rows, clamped,
+ differencing attack, statement, verdict, confirmed, confirmed to k digits, contradicted, depends,
+ slip, enclosure, certified, ptable, cellKey, tau-argus"""
+
+
+def timetables() -> list[list[tuple[int, int]]]:
+    """Start and length of each part, for each table that begins with `from` and `minutes`."""
+    found = re.findall(r"^\| from \| minutes \|.*\n\|[-|]+\n((?:\|.*\n)+)", TEACHING, re.MULTILINE)
+    return [
+        [(int(start), int(length)) for start, length in re.findall(r"^\| (\d+) \| (\d+) \|", table, re.M)]
+        for table in found
+    ]
+
+
+def test_the_lecture_takes_50_minutes_and_the_lab_120() -> None:
+    tables = timetables()
+    assert [sum(length for _, length in table) for table in tables] == [50, 120]
+    for table in tables:
+        clock = 0
+        for start, length in table:
+            assert start == clock
+            clock += length
+
+
+def test_every_part_of_the_lecture_is_described_under_its_minute() -> None:
+    described = [int(minute) for minute in re.findall(r"^### (\d+) · ", TEACHING, re.MULTILINE)]
+    assert described == [start for start, _ in timetables()[0]]
+
+
+def test_the_marks_of_the_exam_add_up() -> None:
+    questions = re.findall(r"^### Question \d, \w+ \((\d+) marks, (\d+) minutes\)", TEACHING, re.MULTILINE)
+    schemes = re.findall(r"^\| part \| marks \| for \|\n\|[-|]+\n((?:\|.*\n)+)", TEACHING, re.MULTILINE)
+    marks, minutes = ([int(question[place]) for question in questions] for place in (0, 1))
+    assert f"Three questions, {sum(minutes)} minutes, {sum(marks)} marks." in TEACHING
+    assert len(schemes) == len(marks) == 3
+    for total, scheme in zip(marks, schemes, strict=True):
+        given = re.findall(r"^\| \w \| (\d+) \| (.*) \|$", scheme, re.MULTILINE)
+        assert sum(int(one) for one, _ in given) == total
+        for one, reasons in given:  # each part says what its marks are for
+            assert sum(map(int, re.findall(r"\((\d)\)", reasons))) == int(one)
+
+
+def test_homework_names_exercises_that_exist_and_adds_up_to_ten_marks() -> None:
+    rows = re.findall(r"^\| `(\d\d-\d)` \| (\d+) \|", TEACHING, re.MULTILINE)
+    assert sum(int(marks) for _, marks in rows) == 10
+    texts = {path.stem[:2]: path.read_text(encoding="utf-8") for path in notebooks.paths()}
+    for name in sorted(set(re.findall(r"\b(\d\d-\d)\b", TEACHING))):
+        assert name in exercises.load()
+        assert name in texts[name[:2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"), [(TEACHING, "paper"), (GLOSSARY, ".")], ids=["teaching", "glossary"]
+)
+def test_every_linked_file_exists(text: str, folder: str) -> None:
+    links = set(LINK.findall(text))
+    assert len(links) > 10
+    assert [link for link in sorted(links) if not (ROOT / folder / link).is_file()] == []
+
+
+def test_commands_and_places_that_are_named_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"`make (\w+)", TEACHING))
+    assert targets >= {"lab", "site"}
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+    assert notebooks.solutions()
+
+
+class Computed(doctest.DocTestRunner):
+    """Runs examples and keeps all numbers in what they take and in what they give."""
+
+    def __init__(self) -> None:
+        super().__init__(optionflags=FLAGS)
+        self.numbers: set[float] = set()
+
+    def report_success(self, out: Any, test: Any, example: doctest.Example, got: str) -> None:
+        self.numbers |= set(map(float, re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", example.source + got)))
+
+
+@pytest.fixture(scope="module")
+def computed() -> Computed:
+    runner = Computed()
+    runner.run(doctest.DocTestParser().get_doctest(TEACHING, {}, "teaching.md", str(PATH), 0))
+    return runner
+
+
+def test_every_line_of_code_gives_what_the_page_says(computed: Computed) -> None:
+    result = computed.summarize(verbose=False)
+    assert result.failed == 0
+    assert result.attempted > 50
+
+
+def test_every_decimal_in_the_prose_is_a_computed_number(computed: Computed) -> None:
+    """Rounded to what is shown, or up; a share may be written as per cent."""
+    small = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+    pattern = r"(\d+)\.(\d+)(?: ?(?:·|\\cdot) ?10(?:⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)|\^\{-(\d+)\}))?(\s+per\s+cent)?"
+    found = list(re.finditer(pattern, PROSE))
+    assert len(found) > 40
+    unknown = []
+    for match in found:
+        whole, places, raised, latex, share = match.groups()
+        unit = 10.0 ** -(len(places) + int((raised or latex or "0").translate(small)) + 2 * bool(share))
+        shown = int(whole + places)
+        if not any(shown in (round(value / unit), math.ceil(value / unit)) for value in computed.numbers):
+            unknown.append(match.group())
+    assert unknown == []
+
+
+def test_the_errata_begin_with_what_the_lecture_says_they_do() -> None:
+    errata = (ROOT / "paper/errata.md").read_text(encoding="utf-8")
+    assert "*What does not hold*" in TEACHING
+    first = re.search(r"## What does not hold.*?Ledger: `([\w-]+)`", errata, re.DOTALL)
+    assert first is not None
+    assert first.group(1) == "post-guarantee"
+
+
+def test_every_entry_of_the_glossary_was_understood() -> None:
+    assert len(NAMES) == len(set(NAMES)) == len(re.findall(r"first met\*", GLOSSARY, re.IGNORECASE))
+    assert set(" ".join(WORDS.split()).split(", ")) <= set(NAMES)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
+def test_an_entry_is_one_sentence_with_names_that_exist(entry: Entry) -> None:
+    assert re.fullmatch(r"[A-Z$\\].*\.", entry.sentence)
+    assert not re.search(r"[.?!] [A-Z]", entry.sentence)
+    assert re.search(r"\*[Ff]irst met\*", entry.line)
+    for name in re.findall(r"`([^`]+)`", entry.line):
+        resolve(name)
+    for name in re.findall(r"`(\w+\.[^`]+)`", entry.sentence):
+        resolve(name)
+
+
+def resolve(name: str) -> Any:
+    """The object of a name such as ``design.guide(...).support``, by the types that functions state."""
+    if name.startswith(cli.PROGRAM):
+        with pytest.raises(SystemExit) as ended:
+            cli.main([*name.split()[1:], "--help"])
+        assert ended.value.code == 0
+        return None
+    first, *rest = name.split(".") if name.startswith("compendium.") else f"tablebuilder_dp.{name}".split(".")
+    rest = ".".join(rest).replace("(...)", "()").split(".")
+    found: Any = importlib.import_module(first)
+    for part in rest:
+        word, called = part.removesuffix("()"), part.endswith("()")
+        if isinstance(found, ModuleType) and not hasattr(found, word):
+            importlib.import_module(f"{found.__name__}.{word}")
+        if isinstance(found, type) and word in typing.get_type_hints(found):
+            found = typing.get_type_hints(found)[word]
+        else:
+            found = getattr(found, word)
+        found = typing.get_type_hints(found)["return"] if called else found
+    return found
+
+
+@pytest.mark.parametrize("name", ["design.guyde", "design.guide(...).supporte", "tablebuilder-dp dezign"])
+def test_a_wrong_name_is_noticed(name: str) -> None:
+    with pytest.raises((AttributeError, ImportError, AssertionError)):
+        resolve(name)
+
+
+@pytest.mark.parametrize("symbol", " ".join(SYMBOLS.split()).split("; "))
+def test_every_symbol_of_the_paper_has_an_entry(symbol: str) -> None:
+    """As what a formula begins with or is equal to, not as a letter inside."""
+    formulas = [formula for entry in ENTRIES for formula in re.findall(r"\$([^$]+)\$", entry.line)]
+    heads = [head for formula in formulas for head in re.split(r", | = | \\in | \\subset ", formula)]
+    opens = symbol in (r"\lceil", r"\lfloor", r"\mathbb{E}", r"\mathbb{P}")
+    assert symbol in formulas + heads or (opens and any(head.startswith(symbol) for head in heads))
+
+
+def test_sphinx_builds_the_glossary_without_a_warning(tmp_path: Path) -> None:
+    """With nearly empty pages in place of the notebooks; links to entries must find them."""
+    text = GLOSSARY.replace(".ipynb", ".md")
+    settings = {
+        "extensions": ["myst_parser"],
+        "myst_enable_extensions": ["dollarmath"],
+        "root_doc": "glossary",
+    }
+    (tmp_path / "conf.py").write_text(f"globals().update({settings})\n", encoding="utf-8")
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "glossary.md").write_text(text, encoding="utf-8")
+    for link in set(LINK.findall(text)):
+        (tmp_path / link).write_text("---\norphan: true\n---\n\n# A notebook\n", encoding="utf-8")
+    options = ["-W", "--keep-going", "-q", "-b", "dummy"]
+    command = [sys.executable, "-m", "sphinx", *options, str(tmp_path), str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
