@@ -1,10 +1,13 @@
-"""Hypothesis draws the same examples in every run, so a red test is red for everyone."""
+"""What tests share. Hypothesis draws the same examples in every run, so a red test is red for everyone."""
 
+import fcntl
 from pathlib import Path
 
 import pytest
 import slow_tables
 from hypothesis import settings
+
+from compendium import site
 
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100)
 settings.load_profile("fixed")
@@ -17,3 +20,15 @@ def secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path.write_bytes(slow_tables.SECRET)
     path.chmod(0o600)
     return path
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The web site, built once for all processes that run tests."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if base.name.startswith("popen-") else base
+    with (folder / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "site").exists():
+            assert site.build(folder / "site") == []
+    return folder / "site"

@@ -21,6 +21,8 @@ PATHS = notebooks.paths()
 FIGURES = ["figure-1a", "figure-1b", "figure-2a", "figure-2b", "figure-3", "figure-4", "figure-5"]
 FIGURES += ["11-delta-of-gamma", "11-gap", "12-better-tables", "13-trade-off", "13-shapes"]
 FIGURES += ["14-composition", "14-most-cells", "15-small-counts", "16-utility", "16-attacks"]
+FIGURES += ["17-tables", "17-curves", "17-reactions"]
+FIGURES += ["18-rates", "18-asking"]
 HALF_A_UNIT = 5e-12
 """How far the twelve digits of a CSV file may be from the number, relatively."""
 each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -179,7 +181,7 @@ def test_readme_shows_how_many_numbers_and_files_there_are() -> None:
     assert f"Files: {len(json.loads((ROOT / 'manifest.json').read_text()))} of" in readme
     numbers = json.loads((ROOT / "paper/numbers.json").read_text())
     assert f"Numbers: {sum(map(len, numbers.values()))} of" in readme
-    assert f"Notebooks: {len(PATHS)} run" in readme
+    assert f"Notebooks: {len(notebooks.names())} run" in readme
 
 
 def test_numbers_in_words_are_those_of_the_runs() -> None:
@@ -254,6 +256,23 @@ OTHER: dict[str, dict[str, Any]] = {
         "variables": ["region", "sex"],
         "rounds": 2,
     },
+    "17-explorer": {
+        "epsilon": 1.5,
+        "delta": 1e-3,
+        "slack": 0.5,
+        "key_bits": 16,
+        "few_key_bits": 6,
+        "rule": "symmetric",
+    },
+    "18-differencing-game": {
+        "epsilon": 1.0,
+        "delta": 1e-3,
+        "support": 5,
+        "variance": 2.0,
+        "asks": 3,
+        "rounds": 300,
+        "seed": 7,
+    },
 }
 
 
@@ -268,6 +287,15 @@ EXTREME: dict[str, dict[str, Any]] = {
     "14-many-queries": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0, "cells": [2]},
     "15-small-counts": {"support": 1, "variance": 0.5, "epsilon": 2.0, "key_bits": 4},
     "16-a-census-table": {"records": 1000, "epsilon": 2.0, "delta": 0.3, "variables": ["sex"], "rounds": 1},
+    "17-explorer": {"epsilon": 20.0, "delta": 0.3, "slack": 0.0, "key_bits": 3, "few_key_bits": 1},
+    "18-differencing-game": {
+        "epsilon": 2.0,
+        "delta": 0.3,
+        "support": 1,
+        "variance": 0.5,
+        "asks": 1,
+        "rounds": 1,
+    },
 }
 
 

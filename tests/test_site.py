@@ -1,0 +1,534 @@
+"""The web site, without a browser: pages, links, descriptions, colours, and no requests to the network."""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import filecmp
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import shutil
+import tomllib
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from docutils import nodes  # type: ignore[import-untyped]
+from pygments.styles import get_style_by_name  # type: ignore[import-untyped]
+
+import tablebuilder_dp
+from compendium import claims, notebooks, palette, site, site_api, site_equations, site_ledger, site_palette
+from compendium.files import ROOT
+from compendium.ledger import KINDS
+from tablebuilder_dp import microdata
+
+
+class Page(HTMLParser):
+    """What a page refers to, and what can be referred to in it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[tuple[str, str]] = []
+        self.images: list[dict[str, str | None]] = []
+        self.headings: list[int] = []
+        self.scripts = ""
+        self.language = ""
+        self._tag = ""
+        self._article = 0
+        self.html = path.read_text(encoding="utf-8")
+        self.feed(self.html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self._tag = tag
+        self._article += tag == "article"
+        self.ids += filter(None, [given.get("id")])
+        self.links += [(tag, str(given[name])) for name in ("href", "src", "data") if given.get(name)]
+        if tag == "img":
+            self.images.append(given)
+        if tag == "html":
+            self.language = str(given.get("lang"))
+        if self._article and re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._article -= tag == "article"
+
+    def handle_data(self, data: str) -> None:
+        if self._tag == "script":
+            self.scripts += data
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built once for all processes that run tests."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if base.name.startswith("popen-") else base
+    with (folder / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "site").exists():
+            assert site.build(folder / "site") == []
+    return folder / "site"
+
+
+@pytest.fixture(scope="session")
+def pages(built: Path) -> dict[str, Page]:
+    return {path.relative_to(built).as_posix(): Page(path) for path in sorted(built.rglob("*.html"))}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A compendium of its own to spoil, where only the notebooks and the small texts are copies."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    for name in ("site", "figures", "README.md", "CITATION.cff", "LICENSE", "LICENSE-TEXT"):
+        (root / name).symlink_to(ROOT / name)
+    for name in ("notebooks", "paper"):
+        shutil.copytree(ROOT / name, root / name)
+    return root
+
+
+@pytest.fixture
+def old_site(tmp_path: Path) -> Path:
+    output = tmp_path / "old"
+    output.mkdir()
+    (output / "objects.inv").write_text("of an earlier site", encoding="utf-8")
+    return output
+
+
+def quick_sphinx(folder: Path, *, draft: bool = False) -> list[str]:
+    """In the place of Sphinx, for tests of what is around it."""
+    (folder / "html").mkdir()
+    shutil.copy(folder / "source/index.md", folder / "html/objects.inv")
+    return ["a warning"] if draft else []
+
+
+# --- what the pages have ----------------------------------------------------------------------
+
+
+def test_every_notebook_solution_and_part_has_a_page(pages: dict[str, Page]) -> None:
+    wanted = {f"notebooks/{name}.html" for name in notebooks.names()}
+    top = ("index", "ledger", "explorer", "game", "glossary", "report", "rerun", "cite")
+    wanted |= {f"{name}.html" for name in top}
+    wanted |= {f"paper/{name}.html" for name in ("errata", "equations", "teaching")}
+    assert wanted <= set(pages)
+
+
+def test_every_page_is_found_from_the_front_page(pages: dict[str, Page]) -> None:
+    linked = {target.partition("#")[0] for _, target in pages["index.html"].links}
+    for page in ("api.html", "solutions.html"):
+        linked |= {target.partition("#")[0] for _, target in pages[page].links}
+    assert set(pages) - linked <= {"index.html", "search.html", "genindex.html", "py-modindex.html"}
+
+
+def test_every_link_inside_the_site_leads_somewhere(pages: dict[str, Page], built: Path) -> None:
+    broken = []
+    for name, page in pages.items():
+        for _, target in page.links:
+            parts = urlsplit(target)
+            if parts.scheme:
+                continue
+            path = (built / name).parent / unquote(parts.path) if parts.path else built / name
+            there = path.resolve().relative_to(built.resolve()).as_posix()
+            known = pages[there].ids if there in pages else []
+            if not path.is_file() or (parts.fragment and unquote(parts.fragment) not in known):
+                broken.append(f"{name}: {target}")
+    assert [link for link in broken if not link.endswith(": #")] == []  # "#" is the top of a page
+
+
+def test_nothing_is_asked_of_the_network(pages: dict[str, Page], built: Path) -> None:
+    for name, page in pages.items():
+        outside = [(tag, target) for tag, target in page.links if urlsplit(target).scheme not in ("", "data")]
+        assert {tag for tag, _ in outside} <= {"a"}, name
+        assert not re.search(r"\bfetch\(|XMLHttpRequest|import\(", page.scripts), name
+    for path in built.rglob("*.css"):
+        found = re.findall(
+            r"url\(\s*['\"]?(?!data:|['\"])[^)]*|@import[^;]*", path.read_text(encoding="utf-8")
+        )
+        assert [target for target in found if "//" in target] == [], path.name
+
+
+def test_formulas_need_one_local_file_and_no_menu(pages: dict[str, Page], built: Path) -> None:
+    page = pages["notebooks/04-design-guide.html"]
+    assert "_static/tex-svg-full.js" in page.html
+    assert '"enableMenu": false' in page.scripts
+    assert (built / "_static/tex-svg-full.js").read_bytes() == site.mathjax()
+
+
+def test_every_picture_is_described(pages: dict[str, Page]) -> None:
+    images = {name: page.images for name, page in pages.items() if page.images}
+    assert len(images) > 10
+    assert [(name, image) for name, found in images.items() for image in found if not image.get("alt")] == []
+
+
+def test_pages_name_their_language_and_their_headings_go_step_by_step(pages: dict[str, Page]) -> None:
+    for name, page in pages.items():
+        assert page.language == "en", name
+        assert 'href="#furo-main-content"' in page.html, name
+        if name not in ("search.html", "genindex.html", "py-modindex.html"):
+            assert page.headings[0] == 1, name
+            assert page.headings.count(1) == 1, name
+            assert [pair for pair in pairwise(page.headings) if pair[1] > pair[0] + 1] == [], name
+
+
+def test_no_part_of_a_page_is_closed_to_listeners(pages: dict[str, Page]) -> None:
+    for name, page in pages.items():
+        assert 'role="heading"' not in page.html, name
+        assert not re.search(r"<dl>\s*<dd>|<th[^>]*><p></p></th>|<aside class", page.html), name
+
+
+def test_no_page_names_a_folder_of_this_machine_or_a_date(built: Path) -> None:
+    for path in (*built.rglob("*.html"), built / "searchindex.js"):
+        text = path.read_text(encoding="utf-8")
+        assert [word for word in (str(ROOT), str(built.parent), "Last updated") if word in text] == []
+
+
+def test_the_same_sources_give_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    site.build(again)
+    names = sorted(path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file())
+    assert names == sorted(path.relative_to(again).as_posix() for path in again.rglob("*") if path.is_file())
+    assert filecmp.cmpfiles(built, again, names, shallow=False)[0] == names
+
+
+# --- the ledger -------------------------------------------------------------------------------
+
+
+def test_every_claim_has_an_address_a_link_to_it_and_its_recorded_verdict(pages: dict[str, Page]) -> None:
+    page, ledger = pages["ledger.html"], site_ledger.load(ROOT)
+    assert [line.claim.id for line in ledger.paper] == list(claims.load())
+    assert [line.claim.id for line in ledger.ours] == list(claims.load(claims.OURS))
+    found = r'<article class="claim" id="claim-([^"]+)"(.*?)</article>'
+    articles = dict(re.findall(found, page.html, re.DOTALL))
+    for line in (*ledger.paper, *ledger.ours):
+        article = articles.pop(line.claim.id)
+        assert f'data-section="{line.claim.section}" data-kind="{line.slug}"' in article
+        assert f'href="#claim-{line.claim.id}"' in article
+        assert f">{'ours, ' if line in ledger.ours else ''}{line.verdict}</span>" in article
+    assert articles == {}
+
+
+def test_the_ledger_counts_as_notebook_10_does() -> None:
+    numbers = json.loads((ROOT / "paper/numbers.json").read_text(encoding="utf-8"))["10-verdict"]
+    counts = site_ledger.load(ROOT).counts()
+    assert counts == {kind: int(numbers[f"count:{kind}"]) for kind in KINDS}
+
+
+def test_the_front_page_has_the_counts_of_the_ledger(pages: dict[str, Page]) -> None:
+    ledger = site_ledger.load(ROOT)
+    text = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", pages["index.html"].html))
+    assert f"Of the {len(ledger.paper)} statements" in text
+    for kind, count in ledger.counts().items():
+        assert f"{count} {kind}" in text
+    for line in ledger.of("contradicted"):
+        assert f'href="ledger.html#claim-{line.claim.id}"' in pages["index.html"].html
+
+
+def test_claims_lead_to_the_notebook_that_treats_them() -> None:
+    lines = {line.claim.id: line for line in (*site_ledger.load(ROOT).paper, *site_ledger.load(ROOT).ours)}
+    assert lines["ex1-p12"].notebook == "04-design-guide"  # it records the value
+    assert lines["priv-E-ratio"].notebook == "02-privacy-of-tablebuilder"  # by its section
+    assert lines["past-hole"].notebook == "15-small-counts"
+    assert lines["abs-form"].notebook == ""
+    past = {line.notebook for name, line in lines.items() if name.startswith("past-")}
+    assert past <= set(notebooks.names())
+
+
+def test_a_claim_has_what_it_changes_from_the_errata_and_what_stands_beside_it() -> None:
+    lines = {line.claim.id: line for line in site_ledger.load(ROOT).paper}
+    assert "8 digits" in lines["exp-variance-32"].changes
+    assert lines["exp-variance-32"].see == ("fix-variance",)
+    assert all(bool(line.changes) == (line.kind != "confirmed") for line in lines.values())
+
+
+def test_a_claim_without_recorded_verdict_is_refused(tree: Path) -> None:
+    with (tree / "paper/claims.toml").open("a", encoding="utf-8") as file:
+        file.write(
+            '[[claim]]\nid = "new"\nsection = "I"\nwhere = "x"\nsays = "y"\nprinted = "1"\ncheck = "a.b"\n'
+        )
+    with pytest.raises(ValueError, match="no verdict of new"):
+        site_ledger.load(tree)
+
+
+def test_both_works_are_cited_as_the_citation_file_has_them(pages: dict[str, Page]) -> None:
+    paper, compendium = site_ledger.citation((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert paper["authors"] == ["Sadeghi, Parastoo", "Chien, Chien-Hung"]
+    assert compendium["version"] in compendium["bibtex"]
+    for reference in (paper, compendium):
+        assert reference["title"] in re.sub("<[^>]+>", "", pages["cite.html"].html)
+
+
+# --- equations and reference ------------------------------------------------------------------
+
+
+def equation_rows() -> list[site_equations.Row]:
+    formulas = tomllib.loads((ROOT / "site/equations.toml").read_text(encoding="utf-8"))
+    return site_equations.rows(formulas, (ROOT / "paper/equations.md").read_text(encoding="utf-8"))
+
+
+def test_all_equations_are_there_once_with_homes_that_exist(pages: dict[str, Page]) -> None:
+    rows = equation_rows()
+    assert [equation.number for row in rows for equation in row.equations] == list(range(1, 48))
+    page = pages["paper/equations.html"]
+    assert {f"eq-{number}" for number in range(1, 48)} <= set(page.ids)
+    for name in site_equations.by_function(rows):
+        module, _, function = name.partition(".")
+        assert hasattr(importlib.import_module(f"tablebuilder_dp.{module}"), function), name
+
+
+def test_an_equation_without_a_line_is_refused() -> None:
+    formulas = {"first": {"II": 1}, "1": {"printed": "a"}, "2": {"printed": "b"}}
+    with pytest.raises(ValueError, match="no line for the equations 2"):
+        site_equations.rows(formulas, "| 1 | a | `b.c` |")
+
+
+def test_printed_numbers_in_the_formulas_are_those_of_the_claims() -> None:
+    printed = {claim.printed for claim in claims.load().values()}
+    formulas = {equation.number: equation.printed for row in equation_rows() for equation in row.equations}
+    for number in (35, 41, 47):
+        assert set(re.findall(r"0\.0\d{10,}", formulas[number])) <= printed
+    assert {"425760", "1126343", "2255949"} <= printed & set(re.findall(r"\d{6,}", formulas[41]))
+
+
+def test_formulas_that_do_not_hold_have_ours_beside_them() -> None:
+    verdicts = {line.claim.id: line.kind for line in site_ledger.load(ROOT).paper}
+    for row in equation_rows():
+        for equation in row.equations:
+            assert bool(equation.ours) == bool(equation.claim)
+            assert not equation.claim or verdicts[equation.claim] in ("slip", "contradicted")
+    slips = {line.claim.where for line in site_ledger.load(ROOT).of("slip")}
+    numbers = {int(number) for where in slips for number in re.findall(r"^eq\. \((\d+)\)", where)}
+    equations = [equation for row in equation_rows() for equation in row.equations]
+    assert numbers <= {equation.number for equation in equations if equation.ours}
+
+
+def test_functions_show_their_equations(pages: dict[str, Page]) -> None:
+    html = pages["api/privacy.html"].html
+    part = html[html.index('id="tablebuilder_dp.privacy.delta"') :]
+    assert "Eq. (21), Proposition 2" in part[: part.index("Divergence")]
+    html = pages["api/certified.html"].html
+    assert "Eq. (6)" in html[html.index('id="tablebuilder_dp.certified.pmf"') :]
+
+
+def test_every_public_function_of_the_library_is_described(pages: dict[str, Page]) -> None:
+    ids = {name for page in pages.values() for name in page.ids}
+    skipped = ("__main__", "cli", "cli_microdata", "cli_tables")
+    names = [info.name for info in pkgutil.walk_packages(tablebuilder_dp.__path__, "tablebuilder_dp.")]
+    for name in names:
+        module = importlib.import_module(name) if name.partition(".")[2] not in skipped else None
+        for member, value in vars(module).items() if module else ():
+            is_described = inspect.isfunction(value) or inspect.isclass(value)
+            if is_described and value.__module__ == name and not member.startswith("_") and value.__doc__:
+                exported = f"tablebuilder_dp.microdata.{member}"
+                assert f"{name}.{member}" in ids or exported in ids, f"{name}.{member}"
+    assert {f"tablebuilder_dp.microdata.{name}" for name in microdata.__all__} <= ids
+
+
+def test_the_reference_is_in_the_order_of_the_map() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `src/tablebuilder_dp/(.*?)/?` \| (.*) \|$", readme, re.MULTILINE)
+    named = {folder: re.findall(r"`(\w+)`", text) for folder, text in rows}
+    modules = [module for _, group in site_api.GROUPS.values() for module in group]
+    assert [module for module in modules if module in named[""]] == named[""]
+    assert [module for module in modules if module.startswith("microdata.")] == [
+        f"microdata.{name}" for name in named["microdata"]
+    ]
+
+
+def test_docstrings_become_markup_with_their_equations() -> None:
+    equation = site_equations.Equation(7, "a\n+ b", ours="c", claim="x", proposition="Proposition 1")
+    lines = site_api.as_rst(["One.", "", "Two.", ""], [equation])
+    text = "\n".join(lines)
+    assert (
+        text.index("One.")
+        < text.index(":ref:`Eq. (7), Proposition 1 <eq-7>`, corrected")
+        < text.index("Two.")
+    )
+    assert re.search(r"\.\. math::\n\n +c\n", text)
+
+
+def test_the_extension_describes_pictures_and_shortens_constants(tree: Path) -> None:
+    source = tree.parent / "source"
+    site.stage(source, tree)
+    connected: dict[str, Any] = {}
+    app = SimpleNamespace(srcdir=source, connect=connected.__setitem__)
+    site_api.setup(app)
+    picture, alt = next(site_api.pictures(notebooks.read(ROOT / "notebooks/00-start-here.ipynb")))
+    image, value = nodes.image(uri=f"a/{picture}.png"), nodes.inline("", "x" * 300)
+    value.tagname = "desc_annotation"
+    connected["doctree-read"](app, nodes.section("", image, value))
+    assert image["alt"] == alt != ""
+    assert value.astext() == ""
+    lines, name = ["V."], "tablebuilder_dp.noise.variance"
+    connected["autodoc-process-docstring"](app, "function", name, None, None, lines)
+    assert any("eq-24" in line for line in lines)
+
+
+def test_fields_of_named_tuples_are_left_out_and_names_of_the_package_found() -> None:
+    field = inspect.getattr_static(tablebuilder_dp.privacy.Divergence, "forward")
+    assert site_api.skip(None, "class", "forward", field, False, None)
+    assert site_api.skip(None, "module", "f", site_api.skip, False, None) is None
+    known = {"tablebuilder_dp.certified.delta": "found"}
+    domain = SimpleNamespace(resolve_xref=lambda *given: known.get(given[4]))
+    app, env = SimpleNamespace(builder=None), SimpleNamespace(domains={"py": domain})
+    node = {"refdomain": "py", "reftarget": "certified.delta", "refdoc": "a"}
+    assert site_api.find(app, env, node, None) == "found"
+    assert site_api.find(app, env, node | {"reftarget": "no"}, None) is None
+    assert site_api.find(app, env, node | {"refdomain": "std"}, None) is None
+
+
+# --- colours ----------------------------------------------------------------------------------
+
+
+def test_colours_of_text_can_be_read_on_every_background() -> None:
+    for colour in site_palette.COLOURS.values():
+        for dark, backgrounds in ((False, site_palette.LIGHT), (True, site_palette.DARK)):
+            text = site_palette.partner(colour, dark=dark)
+            assert min(site_palette.contrast(text, background) for background in backgrounds) >= 4.5
+
+
+def test_colours_of_the_figures_are_those_of_the_site(built: Path) -> None:
+    css = (built / "_static/palette.css").read_text(encoding="utf-8")
+    light = dict(re.findall(r"--(\w+): (#\w+);", css[: css.index("@media")]))
+    assert light == {name: getattr(palette, name.upper()) for name in site_palette.COLOURS}
+    assert css.count("--orange-text") == 3
+
+
+@pytest.mark.parametrize("style", ["light", "dark"])
+def test_colours_of_code_can_be_read(style: str) -> None:
+    backgrounds = site_palette.LIGHT if style == "light" else site_palette.DARK
+    conf = (ROOT / "site/conf.py").read_text(encoding="utf-8")
+    name = f"a11y-high-contrast-{style}"
+    assert f'"{name}"' in conf
+    for token, about in get_style_by_name(name):
+        if about["color"]:
+            behind = [f"#{about['bgcolor']}"] if about["bgcolor"] else backgrounds
+            assert min(site_palette.contrast(about["color"], one) for one in behind) >= 4.5, token
+
+
+def test_backgrounds_are_those_of_the_theme(built: Path) -> None:
+    css = (built / "_static/styles/furo.css").read_text(encoding="utf-8")
+    for place, which in enumerate(("primary", "secondary", "hover")):
+        found = set(re.findall(rf"--color-background-{which}:(#\w+)", css.replace(":#fff;", ":#ffffff;")))
+        assert found == {site_palette.LIGHT[place], site_palette.DARK[place]}
+
+
+# --- how it is built --------------------------------------------------------------------------
+
+
+def test_a_notebook_that_was_not_run_is_refused_and_the_old_site_stays(
+    tree: Path, old_site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tree / "notebooks/04-design-guide.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cell = next(cell for cell in notebook["cells"] if cell["cell_type"] == "code")
+    cell["execution_count"], cell["outputs"] = None, []
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    build = site.build
+    monkeypatch.setattr(site, "build", lambda output, *, draft: build(output, root=tree, draft=draft))
+    assert site.main(["--output", str(old_site)]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "notebooks/04-design-guide.ipynb has cells that were not run" in said
+    assert (old_site / "objects.inv").read_text(encoding="utf-8") == "of an earlier site"
+
+
+def test_a_cell_that_failed_is_refused_and_an_empty_one_is_not(tree: Path) -> None:
+    path = tree / "notebooks/05-high-precision.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook["cells"].append(
+        {"cell_type": "code", "source": [], "execution_count": None, "outputs": [], "metadata": {}}
+    )
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    assert site.unexecuted(tree) == []
+    notebook["cells"][-1] |= {"source": ["1/0"], "execution_count": 9, "outputs": [{"output_type": "error"}]}
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    assert site.unexecuted(tree) == ["notebooks/05-high-precision.ipynb has a cell that failed"]
+
+
+def test_nothing_is_missing() -> None:
+    assert site.missing(ROOT) == []
+
+
+def test_what_is_missing_is_named_and_left_out_of_a_draft(
+    tree: Path, old_site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site, "run_sphinx", quick_sphinx)
+    (tree / "paper/teaching.md").unlink()
+    with pytest.raises(ValueError, match="the site is not built: paper/teaching.md is missing$"):
+        site.build(old_site, root=tree)
+    assert site.build(old_site, root=tree, draft=True) == ["paper/teaching.md is missing", "a warning"]
+    text = (old_site / "objects.inv").read_text(encoding="utf-8")
+    assert "glossary\n" in text
+    assert "teaching" not in text
+
+
+def test_a_missing_fragment_takes_its_page_along(tree: Path) -> None:
+    (tree / "site").unlink()
+    shutil.copytree(ROOT / "site", tree / "site")
+    (tree / "site/game.html").unlink()
+    site.stage(tree.parent / "source", tree)
+    assert not (tree.parent / "source/game.md").exists()
+    assert (tree.parent / "source/explorer.md").exists()
+
+
+def test_a_warning_of_sphinx_is_refused_in_its_words(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source/conf.py").write_text("", encoding="utf-8")
+    (tmp_path / "source/index.rst").write_text("Title\n=====\n\n:doc:`nowhere`\n", encoding="utf-8")
+    with pytest.raises(
+        ValueError, match="as Sphinx complains:\nindex.rst:4: WARNING: unknown document: 'nowhere'"
+    ):
+        site.run_sphinx(tmp_path)
+    shutil.rmtree(tmp_path / "html")
+    assert len(site.run_sphinx(tmp_path, draft=True)) == 1
+
+
+def test_the_old_site_comes_back_if_the_new_one_cannot_take_its_place(
+    tree: Path, old_site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site, "run_sphinx", lambda folder, draft: [])  # it makes no folder html
+    with pytest.raises(FileNotFoundError):
+        site.build(old_site, root=tree, draft=True)
+    assert (old_site / "objects.inv").read_text(encoding="utf-8") == "of an earlier site"
+    assert sorted(path.name for path in old_site.parent.iterdir()) == ["old", "tree"]
+
+
+def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").touch()
+    for output in (tmp_path, tmp_path / "thesis.txt"):
+        with pytest.raises(ValueError, match="output must be a new folder, an empty one or an earlier site"):
+            site.build(output)
+
+
+def test_the_command_says_where_to_look(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site, "run_sphinx", quick_sphinx)
+    monkeypatch.setattr(site, "unexecuted", lambda root: [])
+    assert site.main(["--draft", "--output", str(tmp_path / "new")]) == 0
+    said = capsys.readouterr().out
+    assert "draft: a warning\n" in said
+    assert said.endswith(f"Open {tmp_path / 'new' / 'index.html'}\n")
+
+
+def test_links_between_files_hold_in_the_folders_of_the_site() -> None:
+    assert site.rehomed("[a](../paper/errata.md) [b](notebooks/x.ipynb)", depth=0) == (
+        "[a](paper/errata.md) [b](notebooks/x.ipynb)"
+    )
+    assert site.rehomed("[a](../../site/glossary.md)", depth=2) == "[a](../../glossary.md)"
+
+
+def test_lines_of_the_ledger_say_where_they_are_from() -> None:
+    line = site_ledger.load(ROOT).paper[0]
+    assert line.place == "Abstract, text"
+    other = dataclasses.replace(line, claim=dataclasses.replace(line.claim, section="V-C"))
+    assert other.place == "Section V-C, text"
