@@ -1,0 +1,107 @@
+// The filter of the ledger. Without it all claims are listed; with it, what is shown is in the address.
+(function () {
+  "use strict";
+  const form = document.getElementById("filter");
+  const claims = Array.from(document.querySelectorAll("article.claim"));
+  const output = document.getElementById("filter-count");
+  const { q, section } = form.elements;
+  const boxes = Array.from(form.querySelectorAll("input[name=verdict]"));
+  const options = Array.from(section.options);
+  const names = { "ε": "epsilon", "δ": "delta", "γ": "gamma", "ι": "iota", "∞": "infinity" };
+  const texts = claims.map((claim) => searchable(claim.textContent));
+
+  // The names of Greek letters beside them, as few keyboards have these.
+  function searchable(text) {
+    const found = Object.keys(names).filter((letter) => text.includes(letter));
+    return (text + " " + found.map((letter) => names[letter]).join(" ")).toLowerCase();
+  }
+
+  function isIn(name, wanted) {
+    return !wanted || name === wanted || name.startsWith(wanted + "-");
+  }
+
+  function read() {
+    const given = new URLSearchParams(location.search);
+    q.value = given.get("q") || "";
+    section.value = given.get("section") || "";
+    if (section.selectedIndex < 0) section.value = "";
+    const kinds = given.getAll("verdict").map((kind) => kind.replace(/ /g, "-"));
+    for (const box of boxes) box.checked = kinds.includes(box.value);
+  }
+
+  function remember() {
+    const kept = new URLSearchParams();
+    if (section.value) kept.append("section", section.value);
+    for (const box of boxes) if (box.checked) kept.append("verdict", box.value);
+    if (q.value.trim()) kept.append("q", q.value.trim());
+    const query = kept.toString();
+    history.replaceState(null, "", location.pathname + (query ? "?" + query : "") + location.hash);
+  }
+
+  function show() {
+    const words = q.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const kinds = boxes.filter((box) => box.checked).map((box) => box.value);
+    const byKind = {}, bySection = options.map(() => 0);
+    const shown = { paper: 0, ours: 0 }, all = { paper: 0, ours: 0 };
+    claims.forEach((claim, i) => {
+      const { kind, section: place } = claim.dataset;
+      const says = words.every((word) => texts[i].includes(word));
+      const here = isIn(place, section.value);
+      const judged = !kinds.length || kinds.includes(kind);
+      if (says && here) byKind[kind] = (byKind[kind] || 0) + 1;
+      if (says && judged && kind !== "ours") {
+        options.forEach((option, j) => { bySection[j] += isIn(place, option.value); });
+      }
+      claim.hidden = !(says && here && judged);
+      const whose = kind === "ours" ? "ours" : "paper";
+      all[whose] += 1;
+      shown[whose] += !claim.hidden;
+    });
+    for (const part of new Set(claims.map((claim) => claim.closest("section")))) {
+      part.hidden = !part.querySelector("article.claim:not([hidden])");
+    }
+    for (const box of boxes) box.parentElement.querySelector(".count").textContent = byKind[box.value] || 0;
+    options.forEach((option, j) => { option.textContent = option.dataset.name + " (" + bySection[j] + ")"; });
+    output.textContent = shown.paper + " of " + all.paper + " claims"
+      + (shown.ours ? ", and " + shown.ours + " of " + all.ours + " statements of ours" : "");
+  }
+
+  function update() {
+    show();
+    remember();
+  }
+
+  function clear() {
+    q.value = section.value = "";
+    for (const box of boxes) box.checked = false;
+    update();
+  }
+
+  // A link to a claim or to a section shows it, whatever the filter says.
+  function follow() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target || !form.closest("article").contains(target)) return;
+    if (target.closest("[hidden]")) clear();
+    target.scrollIntoView({ behavior: "instant" });
+    if (claims.includes(target)) target.focus({ preventScroll: true });
+  }
+
+  for (const option of options) option.dataset.name = option.textContent;
+  form.addEventListener("input", update);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.querySelector("button").addEventListener("click", () => { clear(); q.focus(); });
+  window.addEventListener("popstate", () => { read(); show(); });
+  window.addEventListener("hashchange", follow);
+  document.addEventListener("keydown", (event) => {
+    const typing = /^(input|select|textarea)$/i.test(event.target.tagName) && event.target.type !== "checkbox";
+    if (event.key !== "/" || event.ctrlKey || event.altKey || event.metaKey || typing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    q.focus();
+    q.select();
+  }, true);
+  form.hidden = false;
+  read();
+  show();
+  follow();
+})();

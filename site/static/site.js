@@ -1,0 +1,38 @@
+// Small helps for the keyboard and for those who listen to a page.
+(function () {
+  "use strict";
+  const boxes = ".table-wrapper, .math-wrapper, div.math, span.math.wide, .highlight pre, .output pre";
+
+  // Boxes that scroll sideways can be reached and moved with the keyboard; others stay out of the way. A formula
+  // in a line that is too long for it, on a phone, becomes such a box.
+  function reach() {
+    for (const formula of document.querySelectorAll("p span.math, li span.math, dd span.math")) {
+      formula.classList.remove("wide");
+      const room = formula.closest("p, li, dd").clientWidth;
+      formula.classList.toggle("wide", room > 0 && formula.getBoundingClientRect().width > room);
+    }
+    for (const box of document.querySelectorAll(boxes)) {
+      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  }
+
+  // A link that is a formula is called by what it leads to.
+  function name() {
+    for (const link of document.querySelectorAll('article a[href^="#"]')) {
+      const formula = link.querySelector(".math");
+      const target = document.getElementById(link.hash.slice(1));
+      if (formula && target && link.textContent.trim() === formula.textContent.trim()) {
+        link.setAttribute("aria-label", target.firstChild.textContent.trim());
+      }
+    }
+  }
+
+  name();
+  reach();
+  window.addEventListener("resize", reach);
+  window.addEventListener("load", () => {
+    reach();
+    if (window.MathJax && MathJax.startup) MathJax.startup.promise.then(reach);
+  });
+})();

@@ -1,0 +1,245 @@
+"""The ledger for the web site: every statement with its verdict, as the templates of ``site/pages`` need it.
+
+Nothing is settled anew: the verdicts, and the texts with computed numbers, are those that notebook 10 has
+recorded in ``paper/numbers.json`` and in ``paper/errata.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import yaml
+from markupsafe import Markup, escape
+
+from compendium import claims, verify
+from compendium.claims import Claim
+from compendium.ledger import CONFIRMED, CONTRADICTED, DEPENDS, KINDS, PARTLY, SLIP
+from compendium.manifest import LEDGER, NUMBERS
+
+OURS = "ours"
+"""In the place of a verdict: a statement of ours, which is always confirmed."""
+COLOURS = {CONTRADICTED: "orange", SLIP: "purple", DEPENDS: "blue", PARTLY: "sky", CONFIRMED: "green"}
+COLOURS |= {OURS: "grey"}
+
+TREATED = {
+    "I": "00",
+    "II": "00",
+    "III-A": "01",
+    "III-B": "02",
+    "III-C": "03",
+    "III-D": "04",
+    "IV": "06",
+    "V-A": "07",
+    "V-B": "08",
+    "V-C": "09",
+}
+"""The notebook about each section of the paper."""
+ANSWERED = {
+    "best-gamma": "11",
+    "example": "11",
+    "gap": "11",
+    "symmetric": "12",
+    "keysize": "12",
+    "least-delta": "13",
+    "composition": "14",
+    "clamped-bias": "15",
+    "hole": "15",
+}
+"""The notebook about each question that the paper leaves open, by the beginning of ``past-…``."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One statement of the ledger and all that a page shows of it."""
+
+    claim: Claim
+    kind: str
+    verdict: str
+    printed: str
+    formula: str
+    true: str
+    evidence: str
+    because: str
+    changes: str
+    notebook: str
+    see: tuple[str, ...]
+    """Statements that stand beside this one."""
+
+    @property
+    def slug(self) -> str:
+        """The kind of the verdict for addresses and style sheets."""
+        return slug(self.kind)
+
+    @property
+    def place(self) -> str:
+        """Where in the paper, such as "Section V-C, Figure 4"."""
+        section = self.claim.section
+        return f"{section if section == 'Abstract' else f'Section {section}'}, {self.claim.where}"
+
+
+def slug(kind: str) -> str:
+    """A kind of verdict without spaces.
+
+    >>> slug("confirmed to k digits")
+    'confirmed-to-k-digits'
+    """
+    return kind.replace(" ", "-")
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All lines, those of the paper and ours."""
+
+    paper: tuple[Line, ...]
+    ours: tuple[Line, ...]
+
+    def sections(self) -> dict[str, list[Line]]:
+        """The paper's lines by section, in its order."""
+        found: dict[str, list[Line]] = {}
+        for line in self.paper:
+            found.setdefault(line.claim.section, []).append(line)
+        return found
+
+    def counts(self) -> dict[str, int]:
+        """How many lines of the paper have each kind of verdict, those to be seen first in front."""
+        found = Counter(line.kind for line in self.paper)
+        return {kind: found[kind] for kind in KINDS}
+
+    def of(self, kind: str) -> list[Line]:
+        """The lines of the paper with one kind of verdict."""
+        return [line for line in self.paper if line.kind == kind]
+
+
+def load(root: Path) -> Ledger:
+    """The ledger as recorded, below the root of the compendium."""
+    numbers = json.loads((root / NUMBERS).read_text(encoding="utf-8"))
+    errata = (root / "paper/errata.md").read_text(encoding="utf-8")
+    paper = claims.load(root / "paper" / claims.PAPER.name)
+    ours = claims.load(root / "paper" / claims.OURS.name)
+    missing = [name for name in (*paper, *ours) if f"verdict:{name}" not in numbers.get(LEDGER, {})]
+    if missing:
+        raise ValueError(f"{NUMBERS} has no verdict of {', '.join(missing)}: make reproduce first")
+    beside: dict[str, tuple[str, ...]] = {name: claim.corrects for name, claim in ours.items()}
+    for name, claim in ours.items():
+        for other in claim.corrects:
+            beside[other] = (*beside.get(other, ()), name)
+    changes = changes_by_claim(errata)
+
+    def line(claim: Claim, kind: str = "") -> Line:
+        recorded = {
+            part: numbers[LEDGER][f"{part}:{claim.id}"] for part in ("verdict", "true", "evidence", "because")
+        }
+        verdict = recorded["verdict"]
+        is_formula = verify.code(claim.printed) != claim.printed
+        return Line(
+            claim=claim,
+            kind=kind or (PARTLY if verdict.startswith("confirmed to") else verdict),
+            verdict=verdict,
+            printed="" if claim.printed == "yes" or is_formula else claim.printed,
+            formula=claim.printed if is_formula else "",
+            true=recorded["true"],
+            evidence=recorded["evidence"],
+            because=recorded["because"],
+            changes=changes.get(claim.id, ""),
+            notebook=notebook(claim, numbers),
+            see=beside.get(claim.id, ()),
+        )
+
+    return Ledger(tuple(map(line, paper.values())), tuple(line(claim, OURS) for claim in ours.values()))
+
+
+def changes_by_claim(errata: str) -> dict[str, str]:
+    r"""What each statement that does not hold changes for a reader, from the errata.
+
+    >>> changes_by_claim("*V. Ledger: `a`.*\n\n- **Why.** So.\n- **What it changes.** All.\n")
+    {'a': 'All.'}
+    """
+    pattern = r"Ledger: `([^`]+)`\.\*\n\n(?:(?!\n\n).)*?\*\*What it changes\.\*\* ([^\n]+)"
+    return dict(re.findall(pattern, errata, re.DOTALL))
+
+
+def linked_errata(errata: str) -> str:
+    r"""The errata with an address for each statement, and a link from it to the ledger.
+
+    >>> print(linked_errata("### A\n\n*V. Ledger: `a-1`.*\n"))
+    (errata-a-1)=
+    ### A
+    <BLANKLINE>
+    *V. Ledger: <a href="../ledger.html#claim-a-1"><code>a-1</code></a>.*
+    <BLANKLINE>
+    """
+    addressed = re.sub(r"^(### .*\n\n.*Ledger: `([^`]+)`)", r"(errata-\2)=\n\1", errata, flags=re.MULTILINE)
+    return re.sub(r"([Ll]edger: )`([^`]+)`", lambda found: found[1] + link(found[2]), addressed)
+
+
+def link(claim: str) -> str:
+    """A link to a statement from a page that is not at the top; Markdown knows no addresses of raw HTML."""
+    return f'<a href="../ledger.html#claim-{claim}"><code>{claim}</code></a>'
+
+
+def notebook(claim: Claim, numbers: Mapping[str, Mapping[str, str]]) -> str:
+    """The name of the notebook that treats a claim: that which records its value, or that of its section."""
+    for name, recorded in numbers.items():
+        if name != LEDGER and claim.id in recorded:
+            return name
+    number = TREATED.get(claim.section, "")
+    for beginning, answer in ANSWERED.items():
+        if claim.id.startswith(f"past-{beginning}"):
+            number = answer
+    return next((name for name in numbers if number and name.startswith(number)), "")
+
+
+def citation(cff: str) -> list[dict[str, Any]]:
+    """The paper and the compendium from ``CITATION.cff``: authors, title, version, and BibTeX."""
+    about = yaml.safe_load(cff)
+    return [_reference(entry) for entry in (*about["references"], about)]
+
+
+def _reference(entry: Mapping[str, Any]) -> dict[str, Any]:
+    authors = [
+        f"{person['family-names']}, {person['given-names']}" if "family-names" in person else person["name"]
+        for person in entry["authors"]
+    ]
+    names = [name if "," in name else f"{{{name}}}" for name in authors]
+    fields = {"author": " and ".join(names), "title": f"{{{entry['title']}}}"}
+    fields |= {key: str(entry[key]) for key in ("version", "year", "doi", "journal") if key in entry}
+    kind = {"article": "article", "software": "software"}[entry["type"]]
+    words = re.findall(r"[a-z]+", entry["title"].lower())
+    key = f"{re.sub('[^a-z]', '', authors[0].split(',')[0].lower().removeprefix('the '))}-{words[-1]}"
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+    return {
+        "authors": authors,
+        "title": entry["title"],
+        "kind": kind,
+        "version": entry.get("version", ""),
+        "bibtex": f"@{kind}{{{key},\n{lines}\n}}",
+    }
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words in a sentence.
+
+    >>> listed(["V-A", "V-B", "V-C"]), listed(["I"])
+    ('V-A, V-B and V-C', 'I')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def unbroken(text: str) -> Markup:
+    """Text as HTML in which no line ends inside a number such as 1e-5.
+
+    >>> print(unbroken("p < 1.5e-5, q"))
+    p &lt; <span class="number">1.5e-5</span>, q
+    """
+    parts = re.split(r"(-?\d[\d.]*e-\d+)", text)
+    marked = (Markup('<span class="number">{}</span>').format(number) for number in parts[1::2])
+    return Markup().join(
+        part for pair in zip_longest(map(escape, parts[::2]), marked, fillvalue="") for part in pair
+    )
