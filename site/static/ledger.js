@@ -10,7 +10,7 @@
   const names = { "ε": "epsilon", "δ": "delta", "γ": "gamma", "ι": "iota", "∞": "infinity" };
   const texts = claims.map((claim) => searchable(claim.textContent));
 
-  // The names of Greek letters beside them, as few keyboards have these.
+  // The names of Greek letters beside them, as few keyboards have these. Powers are raised, without a caret.
   function searchable(text) {
     const found = Object.keys(names).filter((letter) => text.includes(letter));
     return (text + " " + found.map((letter) => names[letter]).join(" ")).toLowerCase();
@@ -39,7 +39,7 @@
   }
 
   function show() {
-    const words = q.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = q.value.replace(/\^/g, "").toLowerCase().split(/\s+/).filter(Boolean);
     const kinds = boxes.filter((box) => box.checked).map((box) => box.value);
     const byKind = {}, bySection = options.map(() => 0);
     const shown = { paper: 0, ours: 0 }, all = { paper: 0, ours: 0 };

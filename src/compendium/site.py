@@ -118,7 +118,7 @@ def _fill_pages(source: Path, **about: Any) -> None:
         "colours": site_ledger.COLOURS,
         "slug": site_ledger.slug,
         "listed": site_ledger.listed,
-        "unbroken": site_ledger.unbroken,
+        "as_html": site_ledger.as_html,
         "groups": site_api.GROUPS,
         "names": [path.stem for path in sorted(source.glob("notebooks/*.ipynb"))],
         "solutions": [path.stem for path in sorted(source.glob("notebooks/solutions/*.ipynb"))],

@@ -85,10 +85,20 @@ def setup(app: Any) -> dict[str, Any]:
                 value.clear()
 
     app.connect("autodoc-process-docstring", rewrite)
+    app.connect("autodoc-process-signature", plain)
     app.connect("autodoc-skip-member", skip)
     app.connect("missing-reference", find)
     app.connect("doctree-read", tidy)
     return {"parallel_read_safe": True}
+
+
+def plain(_app: Any, _what: str, _name: str, _object: Any, _options: Any, *parts: str | None) -> Any:
+    """A signature and what it returns, with the names of types as the code has them.
+
+    >>> plain(None, "", "", None, None, "(x)", "tuple[TypeAliasForwardRef('Array'), int]")
+    ('(x)', 'tuple[Array, int]')
+    """
+    return tuple(part and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", part) for part in parts)
 
 
 def skip(_app: Any, _what: str, _name: str, member: Any, _skipped: bool, _options: Any) -> bool | None:

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -232,14 +231,12 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
-def unbroken(text: str) -> Markup:
-    """Text as HTML in which no line ends inside a number such as 1e-5.
+def as_html(text: str) -> Markup:
+    """Text as HTML in which no line ends inside a number such as 1e-5 and powers are raised.
 
-    >>> print(unbroken("p < 1.5e-5, q"))
-    p &lt; <span class="number">1.5e-5</span>, q
+    >>> print(as_html("p^Q < 1.5e-5 = 2^−16·e^(γz²)"))
+    p<sup>Q</sup> &lt; <span class="number">1.5e-5</span> = 2<sup>−16</sup>·e<sup>γz²</sup>
     """
-    parts = re.split(r"(-?\d[\d.]*e-\d+)", text)
-    marked = (Markup('<span class="number">{}</span>').format(number) for number in parts[1::2])
-    return Markup().join(
-        part for pair in zip_longest(map(escape, parts[::2]), marked, fillvalue="") for part in pair
-    )
+    html = re.sub(r"-?\d[\d.]*e-\d+", r'<span class="number">\g<0></span>', str(escape(text)))
+    html = re.sub(r"\^\(([^()]*)\)|\^([−-]?\w+)", lambda found: f"<sup>{found[1] or found[2]}</sup>", html)
+    return Markup(html)  # noqa: S704 (it was escaped)
