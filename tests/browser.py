@@ -19,8 +19,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-LOCAL = ("file:", "blob:", "data:", "chrome-extension:")
-"""Requests that do not leave the machine; the last is Chromium's own viewer of PDF files."""
+LOCAL = ("file:", "blob:", "data:", "chrome:", "chrome-extension:")
+"""Requests that do not leave the machine; the last two are of Chromium's own viewer of PDF files."""
 
 
 def executable(what: str) -> str:

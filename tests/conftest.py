@@ -7,8 +7,6 @@ import pytest
 import slow_tables
 from hypothesis import settings
 
-from compendium import site
-
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100)
 settings.load_profile("fixed")
 
@@ -25,6 +23,8 @@ def secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The web site, built once for all processes that run tests."""
+    from compendium import site  # here, as its import takes longer than most tests
+
     base = tmp_path_factory.getbasetemp()
     folder = base.parent if base.name.startswith("popen-") else base
     with (folder / "site.lock").open("w") as lock:

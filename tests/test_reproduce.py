@@ -238,7 +238,7 @@ def test_summary_misses_what_is_no_longer_produced(
     assert "figures/old.png" in json.loads(
         (output / "manifest.json").read_text()
     )  # another notebook's, perhaps
-    monkeypatch.setattr(notebooks, "paths", lambda: [Path(f"{NAME}.ipynb")])
+    monkeypatch.setattr(notebooks, "names", lambda: [NAME])
     monkeypatch.setattr(manifest, "LEDGER", NAME)
     monkeypatch.setattr(verify, "glance", lambda numbers: f"x is {numbers['x']}")
     monkeypatch.setattr(report, "build", lambda numbers: files.write(output / report.PDF, str(numbers)))
@@ -255,7 +255,7 @@ def test_a_report_that_does_not_fit_the_numbers_is_named(
     output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record(output, {"x": "1.5"})
-    monkeypatch.setattr(notebooks, "paths", lambda: [Path(f"{NAME}.ipynb")])
+    monkeypatch.setattr(notebooks, "names", lambda: [NAME])
     monkeypatch.setattr(reproduce, "run_all", lambda tasks: [])
     assert reproduce.main([NAME]) == 1
     assert capsys.readouterr().err.startswith("reproduce: paper/report.typ cannot be typeset: ")

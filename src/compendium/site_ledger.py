@@ -210,8 +210,8 @@ def _reference(entry: Mapping[str, Any]) -> dict[str, Any]:
     fields = {"author": " and ".join(names), "title": f"{{{entry['title']}}}"}
     fields |= {key: str(entry[key]) for key in ("version", "year", "doi", "journal") if key in entry}
     kind = {"article": "article", "software": "software"}[entry["type"]]
-    words = re.findall(r"[a-z]+", entry["title"].lower())
-    key = f"{re.sub('[^a-z]', '', authors[0].split(',')[0].lower().removeprefix('the '))}-{words[-1]}"
+    name, word = authors[0].partition(",")[0].removeprefix("The "), entry["title"].split()[-1]
+    key = re.sub(r"\W+", "-", f"{name} {word}".lower())
     lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
     return {
         "authors": authors,
