@@ -10,26 +10,43 @@ import numpy as np
 import pytest
 
 from compendium import exercises
-from tablebuilder_dp import frontier, noise, other_noise
+from tablebuilder_dp import asymmetric, frontier, noise, other_noise
 
 Z = np.abs(np.arange(-25, 26))
 BELL = noise.pmf(support=25, gamma=noise.gamma(support=25, variance=49))
 TWO_HUMPS = frontier.optimum("0.5", support=25, variance=49).pmf
 LEFT = np.concatenate([BELL[1:], BELL[:1]])
+BEST = asymmetric.rows(support=3, variance=1).table[1][2:]
+FLATTER = np.array([0.25, 0.5, 0.25, 0, 0])
+BALANCED = (1 - math.e * 0.1) / 2
 FLAT = other_noise.Chain(0, 9, 25, True).pmf("0.5", support=25)
 
 
 @pytest.mark.parametrize(
     ("name", "answer", "said"),
     [
+        ("01-4", BEST, "right."),
+        ("01-4", (0.2,) * 5, "not yet. The mean is 1 and not 0."),
+        ("01-4", (0.5, 0.6, -0.2, 0.05, 0.05), "not yet. The least probability is -0.2"),
+        ("01-4", (0.5, 0.25, 0, 0.25, 0), "not yet. E[Z²] is 1.5, above 1."),
+        ("01-4", 0.97 * BEST + 0.03 * FLATTER, "not yet. This noise keeps the constraints"),
+        ("02-3", (0.02, 0.58, 0.4), "not yet. They must be at least 0.05"),
+        ("02-3", (0.5, 0.4, 0.1), "not yet. The largest of the three must stand in the middle."),
+        ("02-3", (0.1, 0.6, 0.3), "not yet. The two directions differ"),
+        ("02-3", (0.1, 0.9 - BALANCED, BALANCED), "right."),
+        ("03-3", 0.0285, "right."),
+        ("03-3", 1 / 39, "not yet. With this gamma, delta is 3.174e-06."),
+        ("03-3", 0.03, "not yet. With this gamma, delta is 2.332e-06."),
         ("10-3", (0.5, 9.48e-5), "right."),
         ("10-3", (0.5, 9.5e-5), "not yet. The search stops at D = 25"),
         ("10-4", 0.1054129586476, "right."),
         ("10-4", 0.5, "not yet. There the error is"),
         ("12-3", ("0.3", 5, 57, 112), "right."),
-        ("12-3", (0.1, 10, 562, 297), "not yet. The smaller key size comes first."),
-        ("12-3", (0.1, 10, 296, 562), "not yet. No symmetric table with the smaller"),
-        ("12-3", (0.1, 10, 297, 563), "not yet. With the larger key size some"),
+        ("12-3", (0.3, 5, 112, 57), "not yet. The smaller key size comes first."),
+        ("12-3", (0.3, 5, 56, 112), "not yet. No symmetric table with the smaller"),
+        ("12-3", (0.3, 5, 57, 113), "not yet. With the larger key size some"),
+        ("12-3", (0.3, 5, 57, 57), "not yet. The smaller key size comes first."),
+        ("12-3", (0.1, 10, 297, 562), "not yet. D = 10 stands in the notebook; take another support."),
         ("12-3", (0.1, 0, 297, 563), "not yet. support must be an integer from 1 to 1000, got 0."),
         ("13-4", LEFT, "not yet. The noise is not symmetric."),
         ("13-4", TWO_HUMPS, "not yet. Somewhere the probability rises"),
@@ -45,9 +62,12 @@ FLAT = other_noise.Chain(0, 9, 25, True).pmf("0.5", support=25)
         ("16-3", (1.5, 1e-4), "right."),
         ("16-3", (0.5, 1e-4), "not yet. A cell of 50 people is far off with probability 0.4324."),
         ("16-3", (2, 1e-4), "not yet. The first attack is right with probability 0.6024."),
+        ("16-3", (1.3, 1e-4), "not yet. A cell of 50 people is far off with probability 0.0527."),
+        ("16-3", (1.6, 1e-4), "not yet. The first attack is right with probability 0.5861."),
         ("16-4", 3133120637, "right."),
+        ("16-4", 1538108038, "right."),  # by a margin: all ages of a region
         ("16-4", 5, "not yet. Nobody in this census"),
-        ("16-4", 2121937830, "not yet. No cell of this region and age"),
+        ("16-4", 2121937830, "not yet. No cell has everybody but this person"),
         ("16-4", 3780197153, "not yet. Cell and total show the same count."),
     ],
 )

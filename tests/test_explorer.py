@@ -15,6 +15,7 @@ from strategies import decimals
 from compendium import explorer
 from compendium.explorer import Settings
 from tablebuilder_dp import certified, design, noise, parameters, privacy, sampling, symmetric
+from tablebuilder_dp.intervals import Enclosure
 
 choices = st.builds(
     Settings,
@@ -70,7 +71,7 @@ def test_everything_is_what_the_library_says(choice: Settings) -> None:
         "delta_table": max(sampling.delta(table, choice.epsilon)),
         "epsilon_one_sided": after.epsilon_one_sided,
         "epsilon_two_sided": after.epsilon_two_sided,
-        "epsilon_smallest": found.epsilon_smallest,
+        "epsilon_smallest": sampling.epsilon(table),
     }
     for name, value in floats.items():
         assert float(shown[name].replace("∞", "inf")) == pytest.approx(value, rel=1e-9, abs=0), name
@@ -115,6 +116,14 @@ def test_a_delta_that_is_just_reached_is_kept() -> None:
     assert not broken.table_keeps
     assert kept.noise_keeps is broken.noise_keeps is True  # its δ is 0.2808…
     assert not kept.table_keeps_noise
+
+
+def test_a_delta_half_way_between_two_texts_is_rounded_to_even() -> None:
+    """No ratio exceeds e^ε, so the table's δ is a share of 10^11 keys: eleven digits, of which ten stay."""
+    found = explorer.explore(Settings(epsilon="0.3", support=1, keysize=10**11, delta="0.4"))
+    assert found.table.weights[0] == 30092113655
+    assert explorer.numbers(found)["delta_table"] == "0.3009211366"
+    assert Fraction(30092113655, 10**11) in found.delta_table
 
 
 def test_the_larger_direction_counts() -> None:
@@ -178,6 +187,7 @@ def test_a_text_is_the_exact_number_to_ten_digits(value: float) -> None:
 )
 def test_one_way_of_writing(value: str, text: str) -> None:
     assert explorer.text(Fraction(value)) == text
+    assert explorer.text(Enclosure(Fraction(value), Fraction(value))) == text
 
 
 def test_the_csv_is_the_table() -> None:
@@ -255,8 +265,42 @@ def test_settings_are_read_as_typed() -> None:
     typed = {"epsilon": "0.1", "delta": "1e-4", "slack": "0", "keysize": "2^16", "rule": "symmetric"}
     assert explorer.read(typed | {"support": "12"}) == Settings("0.1", "1e-4", "0", 12, 2**16, "symmetric")
     assert explorer.read({"support": "auto"}) == explorer.read({}) == Settings()
-    for wrong in ({"support": "1.5"}, {"keysize": "2^"}, {"support": ""}):
-        with pytest.raises(ValueError, match="must be an integer, got"):
-            explorer.read(wrong)
+    for wrong in ("1.5", "", "0", "1001", "-3", "1_0", "１", "D"):
+        with pytest.raises(ValueError, match="^support must be an integer from 1 to 1000, or auto, got"):
+            explorer.read({"support": wrong})
+    for wrong in ("2^", "1_0", "１６", "2^１"):
+        with pytest.raises(ValueError, match="^keysize must be an integer, got"):
+            explorer.read({"keysize": wrong})
     with pytest.raises(ValueError, match="^a setting must be one of epsilon, delta, .*, got 'gamma'"):
         explorer.read({"gamma": "1"})
+
+
+@pytest.mark.parametrize("text", ["0.5", ".5", "0.", "+0.5", "5e-1", "5E-1", " 0.5 ", "-0", "0." + "5" * 38])
+def test_a_decimal_may_be_typed_in_many_ways(text: str) -> None:
+    assert explorer.read({"slack": text}).slack == text.strip()
+
+
+@pytest.mark.parametrize("name", explorer.LIMITS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        ".",
+        "e1",
+        ".e1",
+        "+",
+        "0_1",
+        "٠.٥",
+        "０.1",
+        "1/5",
+        "0,1",
+        "0x1",
+        "1 e-1",
+        "1e-0001",
+        "nan",
+        "0." + "1" * 39,
+    ],
+)
+def test_what_the_page_does_not_read_is_refused(name: str, text: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name} must be a number from .* to "):
+        explorer.read({name: text})

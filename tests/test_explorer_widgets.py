@@ -7,6 +7,8 @@ import re
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote
@@ -130,7 +132,9 @@ def test_a_slider_goes_near_what_is_typed_and_leaves_it(
 
 def test_the_rule_changes_the_table(desk: Explorer, drawn: list[str]) -> None:
     assert desk.explored.after.bias < 0
-    desk.rule.value = "symmetric"
+    assert desk.rule.label == "the paper's ceilings"
+    desk.rule.label = "symmetric weights"
+    assert desk.settings.rule == "symmetric"
     assert desk.explored.after.bias == 0
     assert dict(zip(("", "noise", "table"), shown(desk)[5], strict=True))["table"] == "0"
 
@@ -156,7 +160,7 @@ def test_numbers_are_those_of_the_explorer(drawn: list[str], settings: Settings)
     ]
     named = {name for _, *names in explorer_widgets.ROWS for name in names if name}
     assert named == set(numbers) - {"keysize", "lost"}
-    assert desk.verdict.value == f"<b>{explorer_words.verdict(explore(settings))}</b>"
+    assert desk.verdict.value == f"<b>{escape(explorer_words.verdict(explore(settings)))}</b>"
 
 
 @pytest.mark.parametrize(
@@ -167,8 +171,8 @@ def test_numbers_are_those_of_the_explorer(drawn: list[str], settings: Settings)
         ("epsilon", "0,5", "epsilon must be a number from 0.01 to 20, got '0,5'"),
         ("delta", "2", "delta must be a number from 1e-30 to 0.5, got '2'"),
         ("slack", "-0.1", "slack must be a number from 0 to 1, got '-0.1'"),
-        ("support", "0", "support must be an integer from 1 to 1000, got 0"),
-        ("support", "all", "support must be an integer, got 'all'"),
+        ("support", "0", "support must be an integer from 1 to 1000, or auto, got '0'"),
+        ("support", "all", "support must be an integer from 1 to 1000, or auto, got 'all'"),
         ("keysize", "1", "keysize must be an integer from 2 to 18446744073709551616, got 1"),
         ("keysize", "2^", "keysize must be an integer, got '2^'"),
     ],
@@ -177,8 +181,9 @@ def test_a_bad_text_is_explained_beside_its_field_and_the_last_answer_stays(
     desk: Explorer, drawn: list[str], name: str, text: str, sentence: str
 ) -> None:
     desk.fields["epsilon"].text.value = "0.9"
-    outputs = (desk.verdict, desk.noise, desk.curve, desk.numbers, desk.lines)
-    before, settings = [output.value for output in outputs], desk.settings
+    outputs = (desk.verdict, desk.noise, desk.curve, desk.numbers)
+    before, settings, lines = [output.value for output in outputs], desk.settings, desk.lines.value
+    assert desk.stale.value == ""
     good = desk.fields[name].text.value
     desk.fields[name].text.value = text
     assert {key: re.sub("&#x27;", "'", value) for key, value in problems(desk).items()} == {
@@ -187,8 +192,12 @@ def test_a_bad_text_is_explained_beside_its_field_and_the_last_answer_stays(
     assert [output.value for output in outputs] == before
     assert desk.settings == settings
     assert desk.fields[name].text.value == text
+    old = "epsilon=0.9, delta=0.01, support=auto, slack=0.1, keysize=2^8, rule=ceiling"
+    words = f"<b>No answer for these settings. Below is the last that had one: {old}.</b>"
+    assert (desk.stale.value, desk.lines.value) == (words, "")
     desk.fields[name].text.value = good
     assert problems(desk) == {}
+    assert (desk.stale.value, desk.lines.value) == ("", lines)
 
 
 def test_each_bad_field_is_explained(desk: Explorer) -> None:
@@ -204,7 +213,11 @@ def test_settings_that_have_no_answer_together_are_explained(desk: Explorer, dra
     desk.rule.value = "symmetric"
     assert "keysize must be a multiple of" in problems(desk)["keysize"]
     assert desk.settings.rule == "ceiling"
+    assert "No answer" in desk.stale.value
+    assert desk.lines.value == ""
     desk.rule.value = "ceiling"
+    assert desk.stale.value == ""
+    assert "Download" in desk.lines.value
     desk.fields["epsilon"].text.value = "0.01"
     desk.fields["delta"].text.value = "1e-30"
     assert "delta must be larger at epsilon 0.01" in problems(desk)["delta"]
@@ -219,6 +232,16 @@ def test_a_search_that_grows_too_large_is_explained_at_the_rule(
     monkeypatch.setattr(explorer, "explore", give_up)
     desk.rule.value = "symmetric"
     assert problems(desk) == {"rule": "<b>the nearest table was not found</b>"}
+
+
+def test_what_has_no_numbers_is_not_shown(desk: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(_: explorer.Explored) -> None:
+        raise ArithmeticError("no decision")
+
+    monkeypatch.setattr(explorer, "numbers", give_up)
+    desk.fields["epsilon"].text.value = "0.9"
+    assert problems(desk) == {"rule": "<b>no decision</b>"}
+    assert desk.settings == FEW
 
 
 def test_what_is_typed_cannot_become_part_of_the_page(desk: Explorer) -> None:
@@ -244,7 +267,12 @@ def test_only_pictures_that_change_are_drawn(drawn: list[str]) -> None:
 
 def test_pictures_are_png_with_a_description(desk: Explorer) -> None:
     for picture in (desk.noise, desk.curve):
-        assert re.search(r'<img alt="[^"]{40,}" width="440" src="data:image/png;base64,iVBOR', picture.value)
+        size = 'width="440" style="max-width: 100%"'
+        assert re.search(f'<img alt="[^"]{{40,}}" {size} src="data:image/png;base64,iVBOR', picture.value)
+    numbers = explorer.numbers(desk.explored)
+    assert f"No key gives: {numbers['lost_values']}." in desk.noise.value
+    stays = f"the noise&#x27;s stays at {numbers['delta']} from {numbers['plateau_onset']} on."
+    assert stays in desk.curve.value
 
 
 @pytest.mark.parametrize("settings", SOME)
@@ -255,11 +283,13 @@ def test_the_table_can_be_taken_home_and_made_again(drawn: list[str], settings: 
     assert re.fullmatch(r"lookup-table-D\d+-K\d+-(ceiling|symmetric)\.csv", link[1])
     assert unquote(link[2]) == explorer.csv(found)
     assert not re.search(r"\s", link[2])  # a browser would drop it
-    program, *arguments = shlex.split(explorer_words.command(found))
+    line = explorer_words.command(found)
+    assert re.fullmatch(r"[a-z0-9 .-]+", line)  # nothing that a shell would read as a sign
+    program, *arguments = shlex.split(line)
     assert program == cli.PROGRAM
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        assert cli.main([*arguments, "--json"]) == 0
+        assert cli.main(arguments) == 0
     assert json.loads(printed.getvalue())["cuts"] == list(found.table.cuts)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -297,13 +327,47 @@ def test_extreme_settings_can_be_shown(settings: Settings) -> None:
     [
         (Settings(), ["keeps the wanted (0.5, 1e-4).", "table keeps it", "stay within e^ε"]),
         (Settings(support=20), ["does not keep the wanted (0.5, 1e-4): D must be at least 25."]),
-        (Settings(keysize=2**8), ["noise keeps", "table does not keep it", "It has lost values"]),
+        (Settings(epsilon="1", delta="2e-5", keysize=2**16), ["noise keeps", "table does not keep it"]),
+        (
+            Settings(keysize=2**8),
+            [
+                "noise keeps",
+                "No table of 256 keys can keep it: its δ is at least one key's share. The table has",
+            ],
+        ),
+        (
+            Settings(delta="9.5e-5", support=25, keysize=2**15, rule="symmetric"),
+            [
+                "The noise of D = 25 misses the wanted δ (D* is 26); this table happens to keep it, another",
+                "stay within e^ε",
+            ],
+        ),
         (Settings(keysize=2**20), ["noise keeps", "table keeps it", "differ by more than e^ε"]),
     ],
 )
 def test_the_verdict_says_who_keeps_the_promise(settings: Settings, words: list[str]) -> None:
     said = explorer_words.verdict(explore(settings))
     assert [word for word in words if word not in said] == []
+
+
+def test_side_by_side_says_what_keeps_the_promise() -> None:
+    choices = {
+        "both": Settings(),
+        "noise alone": Settings(keysize=2**8),
+        "table alone": Settings(delta="9.5e-5", support=25, keysize=2**15, rule="symmetric"),
+        "none": Settings(support=20),
+    }
+    _, *lines = explorer_words.side_by_side(choices, ["support"]).splitlines()
+    assert [re.split("  +", line)[-1] for line in lines] == ["noise and table", "noise", "table", "neither"]
+
+
+def test_texts_are_read_back() -> None:
+    for settings in (*SOME, *EXTREME, Settings(epsilon=1, delta=1e-5, slack=0.1)):
+        found = explore(explorer.read(explorer_words.texts(settings)))
+        assert replace(found, settings=settings) == explore(settings)
+    for number in (Fraction(1, 3), "0." + "3" * 40):
+        with pytest.raises(ValueError, match="^epsilon must be a number from"):
+            explorer.read(explorer_words.texts(Settings(epsilon=number)))
 
 
 def test_settings_without_an_answer_have_their_line() -> None:
@@ -313,6 +377,57 @@ def test_settings_without_an_answer_have_their_line() -> None:
     assert lines[1].startswith("fine")
     assert lines[2].startswith("few: keysize must be")
     assert len(lines) == 3
+
+
+def lines(axes: Any) -> dict[str, tuple[list[float], list[float]]]:
+    """The places of what is drawn, by its name in the legend."""
+    named = (line for line in axes.lines if not line.get_label().startswith("_"))
+    return {line.get_label(): tuple(map(list, line.get_data())) for line in named}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("settings", [*SOME, Settings(keysize=2**8)])
+def test_dots_are_the_table_bars_the_noise_and_crosses_what_is_lost(settings: Settings) -> None:
+    axes: Any = Figure().subplots()
+    found = explore(settings)
+    explorer_figures.noise_axes(axes, found)
+    bars = axes.patches[0].get_data()
+    assert axes.patches[0].get_label() == "noise"
+    assert list(bars.values) == found.pmf.tolist()
+    assert [float(edge) for edge in bars.edges] == [z - 0.5 for z in range(-found.support, found.support + 2)]
+    weights = dict(enumerate(found.table.weights, -found.support))
+    lost = [z for z, weight in weights.items() if not weight]
+    expected = {"lookup table": {z: w / found.table.keysize for z, w in weights.items() if w}}
+    if lost:
+        expected["no key gives this value"] = dict.fromkeys(lost, 0.0)
+    assert {label: dict(zip(*places, strict=True)) for label, places in lines(axes).items()} == expected
+
+
+@pytest.mark.parametrize("settings", [*SOME, Settings(keysize=2**8)])
+def test_curves_lines_and_marks_are_where_they_belong(settings: Settings) -> None:
+    axes: Any = Figure().subplots()
+    found = explore(settings)
+    explorer_figures.curve_axes(axes, found)
+    curve, wanted = explorer.curve(found), (float(settings.epsilon), float(settings.delta))
+    assert lines(axes) == {
+        "noise": (curve.epsilon.tolist(), curve.noise.tolist()),
+        "lookup table": (curve.epsilon.tolist(), curve.table.tolist()),
+        "plateau begins": ([float(found.plateau_onset)], [float(found.delta)]),
+        "wanted (ε, δ)": ([wanted[0]], [wanted[1]]),
+    }
+    across = [line for line in axes.lines if line.get_label().startswith("_")]
+    assert [line.get_xdata()[0] for line in across if line.get_ydata() == [0, 1]] == [wanted[0]]
+    assert [line.get_ydata()[0] for line in across if line.get_xdata() == [0, 1]] == [wanted[1]]
+
+
+def test_descriptions_name_the_right_numbers() -> None:
+    made = {"one": explore(Settings()), "other": explore(Settings(keysize=2**8))}
+    alt = explorer_figures.tables("x", made).alt
+    assert f"other, values that no key gives: {explorer.ranges(made['other'].table.lost)}." in alt
+    assert "one, values that no key gives: none;" in alt
+    alt = explorer_figures.curves("x", made).alt
+    for title, delta in (("one", "9.91e-05"), ("other", f"{float(made['other'].delta_table):.2e}")):
+        words = f"{title}: the noise's δ stays at 9.91e-05 from ε = {float(made[title].plateau_onset):.4g} on"
+        assert f"{words}, the table's δ at the wanted ε is {delta}" in alt
 
 
 def test_drawn_tables_are_the_tables() -> None:

@@ -271,6 +271,21 @@ def test_a_player_who_looks_and_comes_back_has_still_seen_all_answers(widget: An
     assert "11 answers" in widget.shown.value
     widget.ill.click()
     assert "for 11 answers" in widget.scores.value
+    assert "answers:" not in widget.shown.value  # the next round begins with one
+    widget.ill.click()
+    assert "for 11 answers" in widget.scores.value  # the bound is that of the round with most
+
+
+def test_a_question_is_answered_fifty_times_at_most(widget: Any) -> None:
+    widget.office.value = "careless"
+    for _ in range(10):
+        widget.ask_ten.click()
+    assert f"{game_page.MOST_ASKS} answers:" in widget.shown.value
+
+
+def test_a_wide_noise_is_played_with_counts_that_it_leaves_positive() -> None:
+    careful = game.offices("0.2", "1e-4")["careful"]
+    assert careful.least == careful.table.support > 40
 
 
 def test_the_careful_office_answers_the_same_and_promises_the_same(widget: Any) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -84,9 +84,12 @@ def saved(page: Page, path: Path) -> list[dict[str, Any]]:
     """Save the notebook; its code cells, of which JupyterLab shows only those near the window."""
     before, end = path.read_bytes(), time.monotonic() + SECONDS
     page.keyboard.press("Control+s")
-    while path.read_bytes() == before and time.monotonic() < end:
+    while time.monotonic() < end:
         page.wait_for_timeout(100)
-    return [cell for cell in notebooks.read(path)["cells"] if cell["cell_type"] == "code"]
+        with suppress(ValueError):  # it may be half written
+            if path.read_bytes() != before:
+                return [cell for cell in notebooks.read(path)["cells"] if cell["cell_type"] == "code"]
+    raise AssertionError("JupyterLab did not save the notebook")
 
 
 def test_the_explorer_works_in_jupyterlab(tmp_path: Path) -> None:
@@ -118,8 +121,16 @@ def test_the_explorer_works_in_jupyterlab(tmp_path: Path) -> None:
 
         support.fill("none")
         support.press("Enter")
-        expect(page.get_by_text("support must be an integer, got 'none'")).to_be_visible()
+        expect(
+            page.get_by_text("support must be an integer from 1 to 1000, or auto, got 'none'")
+        ).to_be_visible()
+        expect(page.get_by_text("No answer for these settings.")).to_be_visible()
         expect(onset).to_be_visible()
+        expect(page.get_by_role("link", name="Download the lookup table as CSV")).to_have_count(0)
+
+        support.fill("auto")
+        support.press("Enter")
+        expect(page.get_by_text("No answer for these settings.")).to_have_count(0)
         with page.expect_download() as download:
             page.get_by_role("link", name="Download the lookup table as CSV").click()
         assert Path(download.value.path()).read_text() == explorer.csv(found)

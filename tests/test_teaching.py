@@ -22,6 +22,42 @@ TEACHING = PATH.read_text(encoding="utf-8")
 PROSE = re.sub(r"```.*?```", "", TEACHING, flags=re.DOTALL)
 GLOSSARY = (ROOT / "site/glossary.md").read_text(encoding="utf-8")
 LINK = re.compile(r"\]\(([^)#]+)\)")
+NO_CLAIM = re.compile(  # where a number of two or more digits may stand that nothing has to compute
+    r"\d+ (?:minutes|marks)"
+    r"|\b\d\d-\d\b|\*\*\d\d,|notebook \d\d|\(\d\d\)"  # exercises, stations, notebooks, equations
+    r"|10(?:⁻|\^\{)|2\^\{\d\d\}|\\tfrac\d\d|\(32, 24, 16, …\)"  # powers, fractions, key_bits
+    r"|1204|1203|43-year-old|group with 30 others|50, 60, 80 per cent|50 per cent|2: 200 per cent"  # given
+    r"|100 other people|published value 100\?|What after 98\?|count is 100|it is 101|value 98"  # question 1
+    r"|twelve of them are 240 rounds"  # see CLAIMS
+)
+CLAIMS = {  # what the prose says, and how the page's own code computes it
+    r"belief of 50 per cent becomes at most (\d+) per": "round(100 / (1 + exp(-0.5)))",
+    r"0\.5 gives (\d+) per cent": "round(100 / (1 + exp(-0.5)))",
+    r"probability one in ([\d ]+)\.": "round(1 / example.delta)",
+    r"a δ about (\d+) times that of variance 4": "round(much / little)",
+    r"the paper's example, \$D = (\d+)\$": "example.support",
+    r'"Half" is nearly right: (\d+)\.': 'design.guide(1, "1e-4").support',
+    r"goes far too high: (\d+)\.": 'design.guide("0.5", "1e-8").support',
+    r"with (\d+) keys \d+ of \d+ values": "few.keysize",
+    r"keys (\d+) of \d+ values": "len(few.lost)",
+    r"keys \d+ of (\d+) values": "len(few.cuts)",
+    r"differ by the target alone, (\d+) per cent": "round(100 * (1 + apart) / 2)",
+    r"they come in (\d+) per cent of the cases": "round(100 * apart)",
+    r"twelve of them are (\d+) rounds": "12 * 20",
+    r"table with (\d+) keys keeps ε and δ": "sizes.smallest",
+    r"none with (\d+) does": "sizes.all_from - 1",
+    r"from (\d+) on every size": "sizes.all_from",
+    r"In (\d+) of the 25 designs": "above",
+    r"\$D\^\* = (\d+)\$, standard": "made.support",
+    r"w\(-11\)/w\(-12\) = (\d+)/": "table.weights[1]",
+    r"w\(-11\)/w\(-12\) = \d+/(\d+)": "table.weights[0]",
+    r"w\(11\)/w\(12\) = (\d+)/": "table.weights[-2]",
+    r"w\(11\)/w\(12\) = \d+/(\d+)": "table.weights[-1]",
+    r"the forward δ is (\d+) keys": "round(2**16 * forward)",
+    r"the (\d+) keys of the end": "table.weights[-1]",
+    r"0\.959962\$ is (\d+)\.": "bisect_left("
+    "range(2000), apart, lo=1, key=lambda k: composition.delta(0, **parameters, cells=k))",
+}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -122,6 +158,7 @@ class Computed(doctest.DocTestRunner):
     def __init__(self) -> None:
         super().__init__(optionflags=FLAGS)
         self.numbers: set[float] = set()
+        self.names: dict[str, Any] = {}
 
     def report_success(self, out: Any, test: Any, example: doctest.Example, got: str) -> None:
         self.numbers |= set(map(float, re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", example.source + got)))
@@ -130,7 +167,9 @@ class Computed(doctest.DocTestRunner):
 @pytest.fixture(scope="module")
 def computed() -> Computed:
     runner = Computed()
-    runner.run(doctest.DocTestParser().get_doctest(TEACHING, {}, "teaching.md", str(PATH), 0))
+    page = doctest.DocTestParser().get_doctest(TEACHING, {}, "teaching.md", str(PATH), 0)
+    runner.run(page, clear_globs=False)
+    runner.names = page.globs
     return runner
 
 
@@ -154,6 +193,27 @@ def test_every_decimal_in_the_prose_is_a_computed_number(computed: Computed) -> 
         if not any(shown in (round(value / unit), math.ceil(value / unit)) for value in computed.numbers):
             unknown.append(match.group())
     assert unknown == []
+
+
+def test_every_integer_in_the_prose_is_a_computed_number(computed: Computed) -> None:
+    """Of two or more digits, outside tables, headings, links and code; a share may be written as per cent."""
+    text = re.sub(r"^(?:\||#).*$|\[[^\]]*\]\([^)]*\)|`[^`]*`", "", PROSE, flags=re.MULTILINE)
+    text = NO_CLAIM.sub("", " ".join(text.split()))
+    found = re.findall(r"(?<![\d.])(\d{1,3}(?: \d{3})+|\d{2,})(?![\d]|\.\d)( per cent)?", text)
+    assert len(found) > 40
+    shares = {round(100 * value) for value in computed.numbers if value < 1}
+    unknown = [
+        number + share
+        for number, share in found
+        if int(number.replace(" ", "")) not in (shares if share else computed.numbers)
+    ]
+    assert unknown == []
+
+
+@pytest.mark.parametrize("pattern", CLAIMS)
+def test_an_integer_in_the_prose_is_the_one_that_its_code_gives(pattern: str, computed: Computed) -> None:
+    said = re.findall(pattern, " ".join(PROSE.split()))
+    assert [int(number.replace(" ", "")) for number in said] == [eval(CLAIMS[pattern], computed.names)]  # noqa: S307
 
 
 def test_the_errata_begin_with_what_the_lecture_says_they_do() -> None:

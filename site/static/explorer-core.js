@@ -15,6 +15,7 @@ const explorerCore = (function () {
   const KEYSIZE_MAX = 2n ** 64n;
   const RULES = ["ceiling", "symmetric"];
   const TEXT_MAX = 40; // characters of a number that is typed
+  const TINY = decimal("1e-300"); // a positive number below it is refused, as by the library
   const STEPS = 150; // a curve has so many steps of ε/100
 
   /** Settings that have no answer; `fields` are those to change. */
@@ -30,9 +31,18 @@ const explorerCore = (function () {
   function readNumber(typed, name) {
     const [low, high] = LIMITS[name];
     const value = typed.length <= TEXT_MAX ? decimal(typed) : null;
-    if (value && compare(decimal(low), value) <= 0 && compare(value, decimal(high)) <= 0) return value;
+    const tiny = value && value.n > 0n && compare(value, TINY) < 0;
+    if (value && !tiny && compare(decimal(low), value) <= 0 && compare(value, decimal(high)) <= 0) return value;
     const symbol = { epsilon: "ε", delta: "δ", slack: "The slack" }[name];
-    throw new Refusal(`${symbol} must be a number from ${low} to ${high}.`, name);
+    throw new Refusal(`${symbol} must be a number from ${low} to ${high}.${hint(typed, value, tiny)}`, name);
+  }
+
+  /** How to write a number that was not understood. */
+  function hint(typed, value, tiny) {
+    if (typed.length > TEXT_MAX) return ` It may have ${TEXT_MAX} characters at most.`;
+    if (typed.includes(",")) return " Write a point, not a comma.";
+    if (!value) return " Write it like 0.5 or 1e-4.";
+    return tiny ? " Unless it is 0, it must be at least 1e-300." : "";
   }
 
   function readSupport(typed) {
@@ -202,7 +212,7 @@ const explorerCore = (function () {
       throw new Refusal(`For a symmetric table of this ε and D, KEYSIZE must be ${allowed}.`, "keysize", "rule");
     }
     if (!half) {
-      const why = "The search for the nearest symmetric table grows too large for this page; this command goes on: ";
+      const why = "The search for the nearest symmetric table grows too large for this page; this command searches further: ";
       throw new Refusal(why + command(settings, noise.support), "rule");
     }
     let reach = 0n;
@@ -307,10 +317,10 @@ const explorerCore = (function () {
   }
 
   /** The command that makes the same table. */
-  function command({ typed }, support) {
-    const { epsilon, slack, keysize, rule } = typed;
+  function command({ typed, keysize }, support) {
+    const { epsilon, slack, rule } = typed; // KEYSIZE is written out: some shells read ^ and ** their own way
     const options = `--epsilon ${epsilon} --support ${support} --slack ${slack} --keysize ${keysize} --rule ${rule}`;
-    return `tablebuilder-dp table ${options}`;
+    return `tablebuilder-dp table ${options} --json`;
   }
 
   // --- Everything -----------------------------------------------------------------------------
@@ -411,5 +421,5 @@ const explorerCore = (function () {
     return "noise,keys,cut\n" + cuts.map((cut, i) => `${i - support},${weights[i]},${cut}\n`).join("");
   }
 
-  return { DEFAULTS, LIMITS, SUPPORT_MAX, KEYSIZE_MAX, RULES, Refusal, read, explore, curve, csv, command };
+  return { DEFAULTS, LIMITS, SUPPORT_MAX, RULES, Refusal, read, explore, curve, csv, command };
 })();

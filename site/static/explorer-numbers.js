@@ -170,7 +170,7 @@ const explorerNumbers = (function () {
   }
 
   return {
-    floorDiv, ceilDiv, shiftedUp, rational, compare, toNumber, decimal,
+    floorDiv, ceilDiv, rational, compare, toNumber, decimal,
     decide, inUnits, log, exp, text, certainText,
   };
 })();

@@ -86,8 +86,6 @@
       slider.setAttribute("aria-valuetext", text);
     }
     at("auto").checked = auto;
-    at("support").disabled = auto;
-    at("support-slider").disabled = auto;
     for (const radio of radios) radio.checked = radio.value === texts.rule;
   }
 
@@ -107,6 +105,10 @@
     const stale = Object.keys(refused).length > 0;
     at("all").classList.toggle("stale", stale);
     at("stale").hidden = !stale;
+    if (stale) {
+      at("verdict").className = "explorer-verdict";
+      at("verdict").textContent = "No answer for these settings.";
+    }
     at("stale").textContent = "The settings have no answer, see the message beside them. These are the results of " +
       `the last that had one: ${at("settings").textContent}.`;
     at("download").disabled = stale;
@@ -134,8 +136,11 @@
       `ε = ${epsilon}, δ = ${delta}, D = ${numbers.support}${auto}, slack ${slack}, KEYSIZE ${keysize}, ${rule} rule`;
     const mark = explored.tableKeeps ? "✓ The table keeps the promise" : "✗ The table breaks the promise";
     at("verdict").className = `explorer-verdict ${explored.tableKeeps ? "kept" : "broken"}`;
-    at("verdict").textContent = `${mark}: its δ is ${numbers.delta_table}, wanted ${delta} at most.`;
+    at("verdict").textContent = `${mark}: its δ at ε = ${epsilon} is ${numbers.delta_table}, wanted ${delta} at most.`;
     at("why").textContent = reasons(explored).join(" ");
+    at("best-words").textContent = numbers.best_support === "1"
+      ? "The smallest D that there is: with it the noise's δ at ε is within the wanted one."
+      : "With a smaller D the noise's δ at ε would be above the wanted one.";
     at("plateau").textContent =
       `From ε = ${numbers.plateau_onset} on a larger ε gains nothing: the noise's δ stays at ${numbers.delta}.`;
     const rows = explored.cuts.map((cut, i) => {
@@ -150,17 +155,25 @@
   }
 
   /** Why the promise is kept or broken, and what else there is to know about the table. */
-  function reasons({ numbers, noiseKeeps, tableKeeps, tableKeepsNoise, keepsEpsilon, lost }) {
+  function reasons({ settings, numbers, noiseKeeps, tableKeeps, tableKeepsNoise, keepsEpsilon, lost }) {
+    const { delta, keysize, rule } = settings;
     const words = [];
-    if (!noiseKeeps) {
+    if (!tableKeeps && delta.n * keysize < delta.d) {
+      words.push(`No table of ${keysize} keys can keep it: its δ is at least one key's share, ` +
+        `${explorerNumbers.text({ n: 1n, d: keysize })}.`);
+    } else if (!noiseKeeps && tableKeeps) {
+      words.push(`The noise of D = ${numbers.support} misses the wanted δ, with ${numbers.delta} (D* is ` +
+        `${numbers.best_support}); this table happens to keep it, another KEYSIZE may not.`);
+    } else if (!noiseKeeps) {
       words.push(`D = ${numbers.support} is too small: the noise itself has δ = ${numbers.delta} at this ε. From ` +
         `D* = ${numbers.best_support} on it has what is wanted.`);
     } else if (!tableKeeps) {
-      words.push(`The noise itself would keep it, with δ = ${numbers.delta}; rounding to keys does not. More keys, ` +
-        "a larger D or the symmetric rule can help.");
+      words.push(`The noise itself would keep it, with δ = ${numbers.delta}; rounding to keys does not. ` +
+        (rule === "symmetric" ? "More keys can help." : "More keys, another D or the symmetric rule can help."));
     } else {
+      const much = numbers.delta === numbers.delta_table ? "by less than the digits shown" : "within what is allowed";
       words.push(`At this ε the noise itself has δ = ${numbers.delta}, and rounding to keys makes it ` +
-        `${tableKeepsNoise ? "no larger" : "larger, within what is allowed"}.`);
+        `${tableKeepsNoise ? "no larger" : `larger, ${much}`}.`);
     }
     if (lost.length) {
       const are = lost.length === 1 ? "One value is" : `${lost.length} values are`;
@@ -201,6 +214,7 @@
   /** Put the settings into the address, once they rest; but an address without settings stays as it is. */
   function keepAddress() {
     clearTimeout(keeping);
+    if (ignored.length) return; // the message is about this address
     const before = location.hash;
     if (addressOf(DEFAULTS) === addressOf(texts) && !before.includes("=")) return;
     keeping = setTimeout(() => {
@@ -227,6 +241,7 @@
     if (!location.hash.includes("=")) return; // a place on the page, no settings
     texts = { ...DEFAULTS };
     for (const part of location.hash.slice(1).split("&")) {
+      if (!part) continue;
       const [name, ...rest] = part.split("=");
       if (Object.hasOwn(DEFAULTS, name)) texts[name] = decoded(rest.join("=")).trim();
       else ignored.push(decoded(name).slice(0, 40));
@@ -259,11 +274,17 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   });
 
+  const linkWords = at("link").textContent;
+  let copying = 0;
+
   at("link").addEventListener("click", async () => {
     putAddress();
     try {
       await navigator.clipboard.writeText(location.href);
       say("The link is copied.");
+      at("link").textContent = "Copied";
+      clearTimeout(copying);
+      copying = setTimeout(() => { at("link").textContent = linkWords; }, 2000);
     } catch {
       window.prompt("Copy this link:", location.href);
     }

@@ -2,7 +2,7 @@
 const explorerPlots = (function () {
   "use strict";
 
-  const HEIGHT = 260;
+  const HEIGHT = 220;
   const MARGIN = { top: 26, right: 16, bottom: 38, left: 52 };
   const DECADES = 6; // a curve that falls further below the wanted δ, or the table's, leaves the picture
 
@@ -20,12 +20,23 @@ const explorerPlots = (function () {
 
   const raised = (power) => "10" + String(power).replace(/[-\d]/g, (c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] || "⁻");
 
-  /** Powers of ten between two decimal logarithms. */
+  /** Powers of ten between two decimal logarithms; where these are fewer than two, finer steps. */
   function logTicks(low, high, count) {
     const step = Math.max(1, Math.ceil((high - low) / count));
     const found = [];
     for (let i = Math.ceil(low / step) * step; i <= high; i += step) found.push([i, raised(i)]);
-    return found;
+    if (found.length > 1) return found;
+    const finer = (factors) => {
+      const ticks = [];
+      for (let i = Math.floor(low); i <= high; i += 1) {
+        for (const factor of factors) {
+          ticks.push([i + Math.log10(factor), i < -3 ? `${factor}e${i}` : String(Number(`${factor}e${i}`))]);
+        }
+      }
+      return ticks.filter(([value]) => low <= value && value <= high);
+    };
+    const some = finer([1, 2, 5]);
+    return some.length > 1 ? some : finer([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9]);
   }
 
   /** Axes with ticks and labels; what is drawn is clipped to them. */

@@ -267,5 +267,5 @@ const explorerSymmetric = (function () {
     return floorDiv(sum(marginal.slice(0, Math.max(Number(keys), 0))), 2n);
   }
 
-  return { reach, table, STATES_MAX };
+  return { reach, table };
 })();

@@ -17,6 +17,8 @@ from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from compendium import exercise_properties
 from compendium.files import ROOT
 from tablebuilder_dp import parameters
@@ -97,7 +99,7 @@ def canonical(exercise: dict[str, Any], answer: Any) -> str:
             return " ".join(str(_integer(value)) for value in values)
         case "number":
             single = hasattr(answer, "__float__") and not getattr(answer, "shape", ())
-            if isinstance(answer, bool) or not single:
+            if isinstance(answer, bool | np.bool_ | complex) or not single:
                 raise TypeError
             value = float(answer)
             if not abs(value) < 1e300:  # nor is infinity or NaN
@@ -113,7 +115,7 @@ def canonical(exercise: dict[str, Any], answer: Any) -> str:
 
 def _nearly(exercise: dict[str, Any], given: str) -> list[str]:
     """The numbers on both sides of a given one, as far away as its last digit."""
-    if exercise["kind"] != "number":
+    if exercise["kind"] != "number" or exercise["digits"] < 3:  # few digits differ by more than rounding
         return []
     value = Decimal(given)
     unit = Decimal(1).scaleb(value.adjusted() - exercise["digits"] + 1)

@@ -9,6 +9,7 @@ the same in a browser, must write the same texts.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal, localcontext
@@ -27,6 +28,9 @@ DIGITS = 10
 
 LIMITS = {"epsilon": ("0.01", "20"), "delta": ("1e-30", "0.5"), "slack": ("0", "1")}
 """The smallest and the largest number that each setting may be."""
+
+NUMBER = re.compile(r"(?=.{1,40}$)[+-]?(?=\.?[0-9])[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?")
+"""What may be typed as a decimal number, here and on the page."""
 
 SUPPORT_MAX = 1000
 STEPS = 150
@@ -52,7 +56,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():
-            value, allowed = getattr(self, name), f"a number from {low} to {high}"
+            value, allowed = getattr(self, name), _allowed(name)
             exact = parameters.number(value, name, includes="low", allowed=allowed)
             if not Fraction(low) <= exact <= Fraction(high):
                 raise parameters.wrong_value(name, allowed, value)
@@ -63,8 +67,14 @@ class Settings:
             raise parameters.wrong_value("rule", " or ".join(sampling.RULES), self.rule)
 
 
+def _allowed(name: str) -> str:
+    return f"a number from {' to '.join(LIMITS[name])}"
+
+
 def read(texts: Mapping[str, str]) -> Settings:
     """The settings as they are typed, or as the page's address has them; what is missing is the default.
+
+    What the page refuses is refused here too, so that every address made here opens there.
 
     >>> read({"epsilon": "1", "support": "auto", "keysize": "2^16"})
     Settings(epsilon='1', delta='1e-4', slack='0.1', support=None, keysize=65536, rule='ceiling')
@@ -73,13 +83,25 @@ def read(texts: Mapping[str, str]) -> Settings:
     for name in texts:
         if name not in names:
             raise parameters.wrong_value("a setting", f"one of {', '.join(names)}", name)
-    typed: dict[str, Any] = dict(texts)
+    typed: dict[str, Any] = {name: text.strip() for name, text in texts.items()}
+    for name in typed.keys() & LIMITS.keys():
+        if not NUMBER.fullmatch(typed[name]):
+            raise parameters.wrong_value(name, _allowed(name), typed[name])
     if "support" in typed:
-        support = typed["support"]
-        typed["support"] = None if support == "auto" else cli.read_integer(support, "support")
+        typed["support"] = _read_support(typed["support"])
     if "keysize" in typed:
         typed["keysize"] = cli.read_keysize(typed["keysize"])
     return Settings(**typed)
+
+
+def _read_support(typed: str) -> int | None:
+    if typed == "auto":
+        return None
+    try:
+        return parameters.integer(cli.read_integer(typed, "support"), "support", low=1, high=SUPPORT_MAX)
+    except ValueError:
+        allowed = f"an integer from 1 to {SUPPORT_MAX}, or auto"
+        raise parameters.wrong_value("support", allowed, typed) from None
 
 
 @dataclass(frozen=True)
@@ -124,11 +146,6 @@ class Explored:
         return noise.pmf(support=self.support, gamma=self.gamma)
 
     @property
-    def epsilon_smallest(self) -> float:
-        """The least ε that the table keeps with its own δ^Q, in both directions."""
-        return sampling.epsilon(self.table)
-
-    @property
     def keeps_epsilon(self) -> bool:
         """Whether the two-sided ε^Q is at most ε."""
         return symmetric.keeps_epsilon(self.table, self.design.epsilon)
@@ -161,6 +178,10 @@ def explore(settings: Settings) -> Explored:
     def delta_table() -> Any:
         return excess.interval(made.epsilon) / table.keysize
 
+    # Without e^ε it is a fraction, which may lie half-way between two texts, where no enclosure decides.
+    whole = Fraction(excess.ours, table.keysize)
+    exact = Enclosure(whole, whole) if excess.theirs == 0 else None
+
     def beyond_noise() -> Any:
         edge = exp(interval(-(support**2) * made.gamma))
         return delta_table() - edge / certified.moment(0, support, made.gamma)
@@ -173,7 +194,7 @@ def explore(settings: Settings) -> Explored:
         after=sampling.after_sampling(table),
         variance=certified.variance(**shape),
         delta=certified.delta(made.epsilon, **shape),
-        delta_table=to_digits(certified.DIGITS, delta_table),
+        delta_table=exact or to_digits(certified.DIGITS, delta_table),
         noise_keeps=certified.edge_reaches(target, **shape),
         table_keeps=not excess.above(target * table.keysize, made.epsilon),
         table_keeps_noise=below(Fraction(0), beyond_noise),

@@ -46,7 +46,7 @@ class Field:
     """A setting: a text that says exactly what is chosen, a slider that writes it, and room for a problem."""
 
     def __init__(self, label: str, text: str, slider: Any, write: Callable[[int], str], hint: str) -> None:
-        wide = ipywidgets.Layout(width="15em")
+        wide = ipywidgets.Layout(width="15em", flex="0 0 15em")
         self.text = ipywidgets.Text(
             value=text, description=label, continuous_update=False, layout=wide, tooltip=hint
         )
@@ -69,7 +69,8 @@ class Field:
 
 def _slider(low: int, high: int) -> Any:
     """A slider over whole numbers, which alone a browser returns unchanged when Python moves them."""
-    return ipywidgets.IntSlider(min=low, max=high, readout=False, layout=ipywidgets.Layout(width="18em"))
+    fixed = ipywidgets.Layout(width="18em", flex="0 0 18em")  # else a long message would squeeze it
+    return ipywidgets.IntSlider(min=low, max=high, readout=False, layout=fixed)
 
 
 class Explorer:
@@ -101,7 +102,8 @@ class Explorer:
         self.best.on_click(lambda _: setattr(self.fields["support"].text, "value", "auto"))
         self.messages = {name: field.message for name, field in self.fields.items()}
         self.messages["rule"] = ipywidgets.HTML()
-        self.verdict, self.noise, self.curve, self.numbers, self.lines = (ipywidgets.HTML() for _ in range(5))
+        self.stale, self.verdict, self.numbers, self.lines = (ipywidgets.HTML() for _ in range(4))
+        self.noise, self.curve = (ipywidgets.HTML(layout=ipywidgets.Layout(max_width="100%")) for _ in "ab")
         self._drawn: dict[str, Any] = {}
         for control in (*(field.text for field in self.fields.values()), self.rule):
             control.observe(self._update, "value")
@@ -112,13 +114,15 @@ class Explorer:
         rows = []
         for name, field in self.fields.items():
             extra = [self.best] if name == "support" else []
-            rows.append(ipywidgets.HBox([field.text, field.slider, *extra, field.message]))
-        rows.append(ipywidgets.HBox([self.rule, self.messages["rule"]]))
-        pictures = ipywidgets.HBox([self.noise, self.curve], layout=ipywidgets.Layout(flex_flow="row wrap"))
-        return [*rows, self.verdict, pictures, self.numbers, self.lines]
+            rows.append(_row(field.text, field.slider, *extra, field.message))
+        rows.append(_row(self.rule, self.messages["rule"]))
+        return [*rows, self.stale, self.verdict, _row(self.noise, self.curve), self.numbers, self.lines]
 
     def __repr__(self) -> str:
-        return f"Explorer({', '.join(f'{name}={text}' for name, text in texts(self.settings).items())})"
+        return f"Explorer({self._line()})"
+
+    def _line(self) -> str:
+        return ", ".join(f"{name}={text}" for name, text in texts(self.settings).items())
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         return {**self.box._repr_mimebundle_(**options), "text/plain": repr(self)}
@@ -150,10 +154,15 @@ class Explorer:
                 problems[name if name in self.messages else "rule"] = str(error)
         for name, message in self.messages.items():
             message.value = f"<b>{escape(problems[name])}</b>" if name in problems else ""
+        self.stale.value = ""
+        if problems:
+            words = f"No answer for these settings. Below is the last that had one: {self._line()}."
+            self.stale.value = f"<b>{escape(words)}</b>"
+            self.lines.value = ""  # nobody shall take home a table beside settings that are not its own
 
     def _show(self, found: Explored) -> None:
+        numbers = explorer.numbers(found)  # first, as what has no numbers is not shown
         self.explored = found
-        numbers = explorer.numbers(found)
         noise = (found.support, found.gamma, found.table)
         wanted = (found.design.epsilon, parameters.delta(found.settings.delta))
         alt = f"A bell-shaped noise and its lookup table. No key gives: {numbers['lost_values']}."
@@ -173,9 +182,14 @@ class Explorer:
         """Draw anew what has changed."""
         if self._drawn.get(name) != shown:
             picture = b64encode(explorer_figures.live(draw, self.explored)).decode()
-            html = f'<img alt="{escape(alt)}" width="440" src="data:image/png;base64,{picture}">'
+            size = 'width="440" style="max-width: 100%"'
+            html = f'<img alt="{escape(alt)}" {size} src="data:image/png;base64,{picture}">'
             getattr(self, name).value = html
             self._drawn[name] = shown
+
+
+def _row(*parts: Any) -> Any:
+    return ipywidgets.HBox(parts, layout=ipywidgets.Layout(flex_flow="row wrap"))
 
 
 def _table(numbers: Mapping[str, str]) -> str:

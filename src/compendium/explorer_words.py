@@ -8,10 +8,14 @@ from urllib.parse import quote
 
 from compendium import explorer
 from compendium.explorer import Explored, Settings
+from tablebuilder_dp import parameters
 
 
 def texts(settings: Settings) -> dict[str, str]:
-    """The settings as one would type them; `explorer.read` reads them back.
+    """The settings as one would type them.
+
+    `explorer.read` reads them back, except for a number that was given as a Fraction or in more than 40
+    characters: that it refuses.
 
     >>> texts(Settings(delta=1e-5, keysize=1000))["delta"], texts(Settings())["keysize"]
     ('1e-05', '2^32')
@@ -37,14 +41,15 @@ def address(typed: Mapping[str, str]) -> str:
 
 
 def command(explored: Explored) -> str:
-    """The command line that prints the same lookup table.
+    """The command line that prints the same lookup table; no sign in it means anything to a shell.
 
-    >>> command(explorer.explore(Settings()))
-    "tablebuilder-dp table --epsilon 0.5 --support 25 --slack 0.1 --keysize '2^32' --rule ceiling"
+    >>> command(explorer.explore(Settings(keysize=2**16)))
+    'tablebuilder-dp table --epsilon 0.5 --support 25 --slack 0.1 --keysize 65536 --rule ceiling --json'
     """
-    typed = texts(explored.settings) | {"support": str(explored.support)}
+    whole = {"support": str(explored.support), "keysize": str(explored.table.keysize)}
+    typed = texts(explored.settings) | whole
     options = (part for name in typed if name != "delta" for part in (f"--{name}", typed[name]))
-    return shlex.join(["tablebuilder-dp", "table", *options])
+    return shlex.join(["tablebuilder-dp", "table", *options, "--json"])
 
 
 def python(typed: Mapping[str, str]) -> str:
@@ -85,15 +90,24 @@ def side_by_side(choices: Mapping[str, Settings], shown: Sequence[str]) -> str:
 def verdict(found: Explored) -> str:
     """In words, what keeps the wanted (ε, δ)."""
     wanted = f"({found.settings.epsilon}, {found.settings.delta})"
+    keysize = found.table.keysize
     if found.noise_keeps:
         noise = f"The noise keeps the wanted {wanted}."
+    elif found.table_keeps:
+        noise = f"The noise of D = {found.support} misses the wanted δ (D* is {found.best_support});"
     else:
         noise = f"The noise does not keep the wanted {wanted}: D must be at least {found.best_support}."
-    table = f"The lookup table {'keeps' if found.table_keeps else 'does not keep'} it."
+    if found.table_keeps:
+        chance = "this table happens to keep it, another KEYSIZE may not."
+        table = "The lookup table keeps it." if found.noise_keeps else chance
+    elif parameters.delta(found.settings.delta) * keysize < 1:
+        table = f"No table of {keysize} keys can keep it: its δ is at least one key's share."
+    else:
+        table = "The lookup table does not keep it."
     if found.keeps_epsilon:
         ratios = "Neighbouring weights stay within e^ε in both directions."
     elif found.table.lost:
-        ratios = "It has lost values, so no ε bounds its ratios."
+        ratios = "The table has lost values, so no ε bounds its ratios."
     else:
         ratios = "Some neighbouring weights differ by more than e^ε."
     return f"{noise} {table} {ratios}"

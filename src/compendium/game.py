@@ -58,7 +58,7 @@ class Office:
         return self.promised if self.gamma is None else self._composed(self.epsilon, asks)
 
     def bound(self, asks: int = 1) -> float:
-        """What (ε, δ) alone promises: no attacker, whatever they do, is right more often."""
+        """What (ε, δ) alone promises: no attacker is right more often, up to the rounding of `best`."""
         return guesses.promised(self.epsilon, self.delta(asks))
 
     def best(self, asks: int = 1) -> float:

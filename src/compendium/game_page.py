@@ -27,7 +27,7 @@ SAYS = {
 }
 SENTENCES = {
     "none": "No round played yet.",
-    "partly": "{rounds} of {plan} rounds are played; judge when all are, for who stops at a lucky moment "
+    "partly": "{rounds} of {plan} rounds are played; judge when all are, for whoever stops at a lucky moment "
     "fools themselves.",
     "coin": "The interval contains one half: a tossed coin could have done it.",
     "better": "The interval lies above one half: that is better than a coin.",
