@@ -305,7 +305,7 @@ def test_utility_wants_a_design_and_an_audit_with_margins() -> None:
     with pytest.raises(ValueError, match="protection must be a design"):
         utility.moments(NONE)
     with pytest.raises(ValueError, match="published must have margins, all cells and an audit"):
-        utility.arrays(microdata.Published(None, NONE, ("a",), False, False, False, (), False, 0))
+        utility.arrays(microdata.Published(None, NONE, ("a",), False, False, False, (), 4, False, 0))
 
 
 def test_figures_show_rates_and_errors(tried: dict[str, Trials], published: microdata.Published) -> None:

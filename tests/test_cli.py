@@ -92,7 +92,9 @@ def test_privacy_of_many_cells(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["cells"] == 10
     for row in found["profile"]:
         assert row["delta"] == composition.delta(row["epsilon"], **noise)
-    assert "10 cells that contain the same person" in text(capsys, *PRIVACY, "--cells", "10")
+    assert "10 cells with one person in them, of independent noises" in text(
+        capsys, *PRIVACY, "--cells", "10"
+    )
     assert cli.main([*PRIVACY, "--cells", "0"]) == 2
     assert capsys.readouterr().err == "tablebuilder-dp: cells must be an integer from 1 to 100000, got 0\n"
 

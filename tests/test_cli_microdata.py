@@ -40,6 +40,7 @@ SIZE = 3217
 NOISE = ["--epsilon", "1", "--delta", "0.01"]
 STATEMENTS = (".statement.json", ".statement.txt")
 NOTICE = "Inside the office: "
+SHORTFALL = "Small counts get less than was asked for: "
 NOBODY = 65534
 
 
@@ -80,10 +81,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 def good(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What a command prints that succeeds; on stderr there may be one notice for the office."""
+    """What a command prints that succeeds; on stderr there may be two notices for the office."""
     code, out, err = run(capsys, *arguments)
     assert code == 0, err
-    assert re.fullmatch(f"({NOTICE}.*\\n)?", err), err
+    assert re.fullmatch(f"({SHORTFALL}.*\\n)?({NOTICE}.*\\n)?", err), err
     assert NOTICE not in out
     return out
 
@@ -903,7 +904,8 @@ def elsewhere(
         made = subprocess.run(
             [sys.executable, "-c", SCRIPT, task], capture_output=True, text=True, check=False, env=env
         )
-    assert (made.returncode, made.stderr) == (0, "")
+    assert made.returncode == 0
+    assert re.fullmatch(f"({SHORTFALL}.*\\n)*", made.stderr), made.stderr
     return [tuple(json.loads(line)) for line in made.stdout.splitlines()]
 
 
@@ -1024,3 +1026,40 @@ def test_without_a_terminal_nothing_is_shown(office: Office, tmp_path: Path) -> 
         shown, err = process.communicate()
     assert (process.returncode, err) == (0, b"")
     assert shown == f"Wrote 200000 made-up people to {out}\n".encode()
+
+
+def test_less_than_was_asked_for_is_said_aloud(
+    office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["perturb", office / "keyed-csv.csv", "--by", "sex", "--epsilon", "1", "--delta", "1e-3"]
+    clamped = ["--small-counts", "clamped", "--secret-file", str(office.secret)]
+    for form in ([], ["--json"]):
+        code, _, said = run(capsys, *call, *form, "-o", str(tmp_path / "rows.csv"))
+        assert (code, said.count("\n")) == (0, 1)
+        assert said.startswith(SHORTFALL + "at epsilon = 1 delta is 0.5")
+        assert "not 0.001. With --small-counts clamped every count would get it." in said
+        assert run(capsys, *call, *clamped, *form, "-o", str(tmp_path / "clamped.csv"))[::2] == (0, "")
+
+
+def test_one_column_of_keys_with_margins_promises_nothing_beyond_one_cell(
+    office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.csv"
+    call = [
+        "perturb",
+        office / "keyed-csv.csv",
+        "--by",
+        "sex",
+        *NOISE,
+        "--record-keys",
+        KEYS[1],
+        "-o",
+        str(out),
+    ]
+    for margins in ([], ["--margins"]):
+        said = " ".join(good(capsys, *call, *margins).split())
+        stated = json.loads(Path(f"{out}.statement.json").read_text("utf-8"))
+        assert stated["several_cells"] == {"epsilon": "inf", "delta": 1.0}
+        assert stated["key_columns"] == 1
+        assert ("for more than one cell epsilon is inf" in said) is bool(margins)
+        assert "No epsilon and no delta is promised for more than one published count" in said

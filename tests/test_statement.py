@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_publish import PEOPLE
 
-from tablebuilder_dp import composition, microdata, privacy, sampling, symmetric
+from tablebuilder_dp import microdata, sampling
 from tablebuilder_dp import perturbation_table as perturbation
-from tablebuilder_dp.microdata import statement, words
+from tablebuilder_dp.microdata import publish, statement, words
 from tablebuilder_dp.perturbation_table import PerturbationTable
 
 DESIGNS = {way: microdata.design("0.5", "1e-4", small_counts=way) for way in ("rows", "clamped")}
@@ -25,6 +25,7 @@ OPTIONS: dict[str, Any] = {
     "only_positive": False,
     "cells_given": False,
     "categories_given": [],
+    "key_columns": 4,
     "audit": False,
 }
 
@@ -67,33 +68,6 @@ def test_clamping_keeps_what_was_asked_for_and_rows_do_not() -> None:
     assert rows["others_from_25"]["delta"] <= 1e-4
 
 
-def test_several_cells_are_composed_exactly_and_rounded_up() -> None:
-    made = DESIGNS["clamped"].made
-    assert made is not None
-    found = facts(DESIGNS["clamped"], by=["a", "b", "c"])["same_person"]
-    assert found["cells_of_this_table"] == 8
-    assert [one["cells"] for one in found["together"]] == [1, 2, 8, 10, 100]
-    for one in found["together"]:
-        delta = composition.delta(one["epsilon"], support=25, gamma=made.gamma, cells=one["cells"])
-        assert delta <= one["delta"]
-        floor = composition.losses(support=25, gamma=made.gamma, cells=one["cells"]).infinite
-        assert 2 * floor <= one["delta"] < 2.01 * floor
-        below = composition.delta(one["epsilon"] * 0.99, support=25, gamma=made.gamma, cells=one["cells"])
-        assert below > 2 * floor
-    assert facts(DESIGNS["clamped"], margins=False)["same_person"]["cells_of_this_table"] == 1
-
-
-def test_composition_covers_the_table_and_not_only_the_noise() -> None:
-    """Two cells by brute force over all pairs of noises of the rounded table."""
-    coarse = microdata.design("1", "0.01", keysize=2**8, rule="symmetric", small_counts="clamped")
-    weights = np.array(coarse.table.rows[-1].weights) / 2**8
-    absent, present = privacy.neighbours(weights)
-    pairs = np.outer(absent, absent), np.outer(present, present)
-    [two] = [one for one in facts(coarse)["same_person"]["together"] if one["cells"] == 2]
-    for p, q in itertools.permutations(pairs):
-        assert np.maximum(p - math.exp(two["epsilon"]) * q, 0).sum() <= two["delta"]
-
-
 def test_two_cells_that_differ_by_one_person_are_no_secret() -> None:
     for protection in DESIGNS.values():
         agree = []
@@ -124,6 +98,7 @@ def test_the_statement_uses_nothing_of_the_records() -> None:
     assert few.statement == {
         **facts_alone,
         "meaning": words.meaning(facts_alone),
+        "several_cells_in_words": words.several_cells(facts_alone),
         "not_protected": words.not_protected(facts_alone),
     }
 
@@ -146,9 +121,7 @@ def test_a_table_from_elsewhere_is_stated_where_its_delta_is_least() -> None:
     one = found["one_cell"]["others_from_0"]
     assert exact_delta(table, one["worst"][0], one["epsilon"]) <= one["delta"] * (1 + 1e-9)
     assert exact_delta(table, one["worst"][0], 400) == pytest.approx(one["delta"])
-    together = found["same_person"]["together"]
-    assert [entry["cells"] for entry in together] == [1, 2, 4, 10, 100]
-    assert all(entry["epsilon"] == "inf" or entry["delta"] < 1 for entry in together)
+    assert found["several_cells"] == {"epsilon": "inf", "delta": 1.0}
     assert "made elsewhere" in words.words(found)
 
 
@@ -158,7 +131,6 @@ def test_a_table_that_rounds_protects_nothing() -> None:
     rows = [sampling.LookupTable(2, (2 * (z < 0), 2 * (z < 1), 2)) for z in noises]
     found = facts(microdata.from_table(PerturbationTable(tuple(rows), period=3)))
     assert found["one_cell"]["others_from_1"]["delta"] == 1
-    assert {one["epsilon"] for one in found["same_person"]["together"]} == {"inf"}
     assert "A delta of 1 means no protection" in words.words(found)
 
 
@@ -173,21 +145,13 @@ def test_words_say_what_the_facts_say(protection: microdata.Protection, audit: b
     assert ("CONFIDENTIAL" in text) is audit
     for one in found["one_cell"].values():
         assert f"{statement.up(one['delta']):.4g}" in flat
-    for one in found["same_person"]["together"]:
-        assert f"{one['delta']:g}" in flat
+    assert "No epsilon and no delta is promised for more than one published count" in flat
     assert found["noise"]["sha256"] in flat
     assert ("Emptiness." in flat) is protection.keeps_empty
     assert ("Absence, with margins" in flat) is not protection.keeps_empty
     assert ("Small counts." in flat) is (protection.way == "rows")
     assert "The categories of region are those that somebody has: whether" in flat
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-
-
-def test_many_cells_of_a_wide_noise_are_not_promised_anything() -> None:
-    wide = microdata.design("0.01", "0.0001", small_counts="clamped")
-    assert wide.table.support > 500
-    [hundred] = [one for one in facts(wide)["same_person"]["together"] if one["cells"] == 100]
-    assert hundred == {"cells": 100, "epsilon": "inf", "delta": 1.0}
 
 
 def test_guarantees_of_a_table_are_sharp() -> None:
@@ -202,45 +166,6 @@ def test_guarantees_of_a_table_are_sharp() -> None:
     at = perturbation.guarantee(table, first=2, epsilon=Fraction(1, 2))
     assert at.delta == pytest.approx(max(exact_delta(table, n, 0.5) for n in range(2, 6)))
     assert perturbation.guarantee(table, first=9) == perturbation.guarantee(table, first=4)
-
-
-def test_composition_of_a_table_from_elsewhere_covers_two_cells() -> None:
-    """All pairs of noises of every two counts from 1 on, and the theorem is no looser than it must be."""
-    table = perturbation.build(support=3, variance=2, keysize=2**16)
-    found = facts(microdata.from_table(table))["same_person"]
-    assert found["others_from"] == 1
-    one, two = (entry for entry in found["together"] if entry["cells"] <= 2)
-    single = perturbation.guarantee(table, first=1)
-    for entry, k in ((one, 1), (two, 2)):
-        bound = composition.bounds(
-            single.epsilon, single.delta, cells=k, total=2 * (1 - (1 - single.delta) ** k)
-        )
-        assert entry["epsilon"] == pytest.approx(bound.optimal, rel=1e-3)
-    for n in range(1, 5):
-        less, more = (np.array(side) / 2**16 for side in perturbation.outputs(table, n))
-        for p, q in itertools.permutations((np.outer(less, less), np.outer(more, more))):
-            assert np.maximum(p - math.exp(two["epsilon"]) * q, 0).sum() <= two["delta"]
-
-
-def test_the_distance_of_the_table_from_the_noise_is_allowed_for() -> None:
-    coarse = microdata.design("1", "0.01", keysize=2**8, rule="symmetric", small_counts="clamped")
-    assert coarse.made is not None
-    away = float(symmetric.distance(coarse.table.rows[-1], gamma=coarse.made.gamma))
-    noise: dict[str, Any] = {"support": coarse.made.support, "gamma": coarse.made.gamma}
-    for one in facts(coarse)["same_person"]["together"][:3]:
-        total = 2 * composition.losses(**noise, cells=one["cells"]).infinite
-        epsilon = composition.epsilon(total, **noise, cells=one["cells"])
-        expected = min(total + one["cells"] * away * (1 + math.exp(epsilon)), 1)
-        assert one["delta"] == pytest.approx(expected, rel=2e-3)
-
-
-def test_who_the_lines_about_several_cells_are_for() -> None:
-    assert [facts(DESIGNS[way])["same_person"]["others_from"] for way in ("rows", "clamped")] == [25, 0]
-    rows, clamped = (" ".join(words.words(facts(DESIGNS[way])).split()) for way in ("rows", "clamped"))
-    assert "published cells, each with 25 or more others in it, whose keys are independent" in rows
-    assert "published cells, whose keys are independent" in clamped
-    assert "multiply epsilon by m, and delta by (exp(m epsilon) - 1)/(exp(epsilon) - 1)" in rows
-    assert "With 1 to 24 others in the cell delta is up to 0.09452 at epsilon = 0.5" in rows
 
 
 def test_group_privacy_is_as_stated() -> None:
@@ -282,9 +207,94 @@ def test_tables_of_more_keys_than_cell_keys_have_are_served_by_all_of_these() ->
     assert microdata.from_table(fine).table == perturbation.requantised(fine, 2**32)
 
 
-def test_the_meaning_is_told_for_all_cells_that_have_it() -> None:
-    rows, clamped = (words.meaning(facts(DESIGNS[way])) for way in ("rows", "clamped"))
-    assert rows.startswith("In words, if 25 or more other people are in the cell: whoever sees its count")
-    assert clamped.startswith("In words, for every cell: whoever sees its count")
-    for text in (rows, clamped):
-        assert "a factor of at most 1.649, except with a probability of about 9.913e-05" in text
+@pytest.mark.parametrize("protection", [*DESIGNS.values(), microdata.from_table(DESIGNS["rows"].table)])
+@pytest.mark.parametrize("margins", [False, True])
+@pytest.mark.parametrize("key_columns", [1, 4])
+def test_nothing_is_promised_for_several_cells(
+    protection: microdata.Protection, margins: bool, key_columns: int
+) -> None:
+    found = facts(protection, margins=margins, key_columns=key_columns)
+    assert found["several_cells"] == {"epsilon": "inf", "delta": 1.0}
+    assert found["cells_with_one_person"] == (4 if margins else 1)
+    assert not {"same_person", "together"} & set(found)
+    text = " ".join(words.words(found).split())
+    assert "No epsilon and no delta is promised for more than one published count" in text
+    assert ("for more than one cell epsilon is inf" in text) is (margins and key_columns == 1)
+    assert ("three need not be" in text) is (margins and key_columns == 4)
+    assert "A cell that is published again with the noise of another design keeps its key" in text
+
+
+def keys_of_a_line(columns: int, lines: int = 200_000) -> list[np.ndarray[Any, np.dtype[np.uint64]]]:
+    """The cell keys of women, men and their total, as the library makes them from sums of record keys."""
+    source = np.random.default_rng(11)
+    women, men = source.integers(0, 2**40, size=(2, lines, columns), dtype=np.uint64)
+    return [publish._cell_keys(sums, 2**32) for sums in (women, men, women + men)]
+
+
+def test_keys_of_a_total_and_its_parts_are_not_independent() -> None:
+    """Why nothing is promised: the carry of two bits ties three keys together, and one column wholly."""
+
+    def bit(keys: Any, place: int) -> Any:
+        return keys >> np.uint64(place) & np.uint64(1)
+
+    women, men, total = keys_of_a_line(4)
+    parity = bit(women, 31) ^ bit(women, 30) ^ bit(men, 31) ^ bit(total, 31)
+    assert np.mean(parity == 0) == pytest.approx(0.5 + 1 / 32, abs=0.005)
+    for one, other in itertools.combinations((women, men, total), 2):
+        assert np.mean(bit(one, 31) ^ bit(other, 31)) == pytest.approx(0.5, abs=0.005)
+    women, men, total = keys_of_a_line(1)
+    assert np.array_equal(total, (women + men) % 2**32)
+
+
+@pytest.mark.parametrize("way", ["rows", "clamped"])
+def test_odds_pass_e_to_the_epsilon_as_often_as_is_said(way: str) -> None:
+    """Straight from the weights: whichever of two counts is true, every value with too large a ratio."""
+    table, found = DESIGNS[way].table, facts(DESIGNS[way])
+    probability = []
+    for n in range(26):
+        less, more = (np.array(side) / 2**32 for side in perturbation.outputs(table, n))
+        far = (less > math.exp(0.5) * more) | (more > math.exp(0.5) * less)
+        probability.append(max(less[far].sum(), more[far].sum()))
+    for first in (0, 1, 25):
+        stated = found["one_cell"][f"others_from_{first}"]
+        assert stated["loss_above_epsilon"] == pytest.approx(max(probability[first:]), rel=1e-9)
+    said = words.meaning(found)
+    if way == "rows":
+        assert said.startswith("In words, if 25 or more other people are in the cell: somebody who knows")
+        assert "of more than 1.649 with a probability of at most 9.913e-05, whether" in said
+    else:  # 0 pools a tail: far more often than delta
+        assert said.startswith("In words, for every cell: somebody who knows")
+        assert "of more than 1.649 with a probability of at most 0.001585, whether" in said
+        assert stated["delta"] < 1e-4 < 0.0015 < found["one_cell"]["others_from_0"]["loss_above_epsilon"]
+
+
+def test_the_loss_of_a_small_table_is_exact() -> None:
+    """Weights 1 2 1 against their shift: at e^ε = 2 no ratio passes but that of the ends; below it all do."""
+    table = microdata.from_table(PerturbationTable((sampling.LookupTable(4, (0, 4, 4)),) * 1, period=1)).table
+    assert perturbation.guarantee(table, first=0).loss_above == 1  # no noise: told apart for certain
+    rows = (sampling.LookupTable(4, (0, 3, 4)), sampling.LookupTable(4, (1, 3, 4)))
+    bell = PerturbationTable(rows, period=1)
+    assert perturbation.outputs(bell, 1) == ((1, 2, 1, 0), (0, 1, 2, 1))
+    just_above, just_below = math.log(2) + 1e-9, math.log(2) - 1e-9
+    assert perturbation.guarantee(bell, first=1, epsilon=just_above).loss_above == 0.25
+    assert perturbation.guarantee(bell, first=1, epsilon=just_below).loss_above == 1
+    least = perturbation.guarantee(bell, first=1)
+    assert (least.delta, least.loss_above) == (0.25, 0.25)
+    assert least.epsilon == pytest.approx(math.log(2))
+
+
+def test_what_falls_short_of_what_was_asked_for_is_said_in_one_line() -> None:
+    said = words.shortfall(facts(DESIGNS["rows"]))
+    assert said == (
+        "Small counts get less than was asked for: at epsilon = 0.5 delta is 0.5001 with 0 or more others "
+        "and 0.09452 with 1 or more others in the cell, not 0.0001. With --small-counts clamped every count "
+        "would get it."
+    )
+    assert words.shortfall(facts(DESIGNS["clamped"])) == ""
+    assert words.shortfall(facts(microdata.from_table(DESIGNS["rows"].table))) == ""
+
+
+def test_groups_are_stated_for_one_cell() -> None:
+    text = " ".join(words.words(facts(DESIGNS["rows"])).split())
+    assert "For m people of one cell multiply its epsilon by m, and its delta by (exp(m epsilon) - 1)" in text
+    assert "With 1 to 24 others in the cell delta is up to 0.09452 at epsilon = 0.5" in text

@@ -329,7 +329,7 @@ def test_rounding_is_no_protection_at_all(tmp_path: Path) -> None:
     for epsilon in (None, "0.1", 5, 500):
         for first in (0, 1, 17):
             assert perturbation.guarantee(table, first=first, epsilon=epsilon).delta == 1
-    assert perturbation.guarantee(table, first=0) == (0.0, 1.0, 2)
+    assert perturbation.guarantee(table, first=0) == (0.0, 1.0, 2, 1.0)
     assert perturbation.alone(table, 1) == 0  # 1 and 2 are both published as 0
 
 

@@ -275,7 +275,8 @@ def composition_curves(
     axes.set(xlabel=EPSILON, ylabel=r"$\delta_k(\varepsilon)$")
     axes.set(xlim=(levels[0], levels[-1]), ylim=(lowest / 2, 1.5))
     caption = (
-        "δ of k cells that contain the same person, exactly. Dotted: 1 − (1 − p(−D))^k, which no ε undercuts."
+        "δ of k cells with independent noises that contain the same person, exactly. Dotted: "
+        "1 − (1 − p(−D))^k, which no ε undercuts."
     )
     alt = (
         "Falling curves of δ against ε on logarithmic scales, higher for more cells; they level off at "

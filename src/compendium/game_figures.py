@@ -85,8 +85,8 @@ def asking(name: str, *, careless: Office, careful: Office, most: int) -> Drawin
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.legend(loc="center right")
     caption = (
-        "What asking again gives. Fresh noise averages away; with cell keys the second answer is the first "
-        "one again, and nothing grows."
+        "What asking again gives. Fresh noise averages away; with cell keys and one design the second answer "
+        "is the first one again, and nothing grows."
     )
     alt = "Two pairs of curves over the number of answers, one rising, one flat. " + "; ".join(ends) + "."
     return Drawing(name, figure, caption, alt, data)

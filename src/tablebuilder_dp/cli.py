@@ -108,7 +108,12 @@ def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentP
 
     guide = command("design", _design, "the smallest support that reaches (epsilon, delta)")
     guide.add_argument("--epsilon", required=True, metavar="E", help="privacy loss, above 0")
-    guide.add_argument("--delta", required=True, metavar="D", help="failure probability, in (0, 1)")
+    guide.add_argument(
+        "--delta",
+        required=True,
+        metavar="D",
+        help="the delta of (epsilon, delta), in (0, 1)",
+    )
     choice = guide.add_mutually_exclusive_group()
     add_slack(choice)
     choice.add_argument(
@@ -122,7 +127,9 @@ def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentP
     shape.add_argument("--gamma", metavar="G", help="decay of the noise, C exp(-G z^2)")
     profile.add_argument("--epsilon", nargs="+", metavar="E", help="privacy losses")
     profile.add_argument(
-        "--cells", metavar="K", help="published cells with the same person in them (default: 1)"
+        "--cells",
+        metavar="K",
+        help="cells with one person in them, of independent noises (default: 1)",
     )
     profile.add_argument(
         "--table", metavar="FILE", help="a perturbation table instead, as tau-argus, SAS or ONS tools have it"
@@ -247,7 +254,9 @@ def _privacy(options: argparse.Namespace) -> Answer:
     text = [
         f"Noise on [-{support}, {support}]",
         *_lines({name: answer[name] for name in ("gamma", "variance")}),
-        _plateau_line(support, rate) if cells == 1 else f"  {cells} cells that contain the same person",
+        _plateau_line(support, rate)
+        if cells == 1
+        else f"  {cells} cells with one person in them, of independent noises",
         "",
         "  epsilon   delta",
         *(f"  {row['epsilon']:<9g} {_digits(row['delta'])}" for row in answer["profile"]),

@@ -50,7 +50,7 @@ def register(command: Register) -> None:
     perturb.add_argument("--by", required=True, nargs="+", metavar="COLUMN", help="the table's variables")
     perturb.add_argument("--margins", action="store_true", help="all totals too, each with its own noise")
     perturb.add_argument("--epsilon", metavar="E", help="privacy loss, above 0; with --delta")
-    perturb.add_argument("--delta", metavar="D", help="failure probability, in (0, 1)")
+    perturb.add_argument("--delta", metavar="D", help="the delta of (epsilon, delta), in (0, 1)")
     perturb.add_argument("--table", metavar="FILE", help="a perturbation table in place of a design")
     add_slack(perturb)
     perturb.add_argument(
@@ -223,14 +223,16 @@ def _perturb(options: argparse.Namespace) -> Answer:
                 memory=options.memory,
             )
         facts = {"table": Path(options.output).name, **made.statement}
-        if made.exposed:
-            print(
-                f"Inside the office: {made.exposed} cells have one person fewer than a total that is "
-                "published too. This person may be given away: see Differences in the statement.",
-                file=sys.stderr,
-            )
         check()
         written = made.write(options.output)  # last, so that an interrupted run has written nothing
+    if shortfall := words.shortfall(facts):
+        print(shortfall, file=sys.stderr)
+    if made.exposed:
+        print(
+            f"Inside the office: {made.exposed} cells have one person fewer than a total that is published "
+            "too. This person may be given away: see Differences in the statement.",
+            file=sys.stderr,
+        )
     text = "\n".join([words.words(facts), f"Wrote {', '.join(map(str, written))}"])
     return Answer({**facts, "output": [str(path) for path in written]}, text)
 

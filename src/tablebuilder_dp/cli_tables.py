@@ -86,8 +86,8 @@ def _in_words(found: perturbation_table.Guarantee) -> list[str]:
     else:
         verdict = f"Here no epsilon makes it less than {found.delta!r}, because of the counts {pair}."
     return [
-        "One person more or less moves a count by one. Whatever is published is at most e^epsilon times as",
-        "likely for one of two such counts as for the other, but for a probability of delta. A delta of 0 is",
-        "full protection at that epsilon, a delta of 1 means no protection.",
+        "One person more or less moves a count by one. Any set of published values is at most e^epsilon",
+        "times as likely for one of two such counts as for the other, plus delta. A delta of 0 is full",
+        "protection at that epsilon, a delta of 1 means no protection.",
         verdict,
     ]

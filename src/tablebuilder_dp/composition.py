@@ -5,9 +5,12 @@ z = −D. Losses of different cells add, so k cells have an exact δ_k(ε), a fi
 This module holds that sum, its inverse, its enclosure, the largest k for a wanted (ε, δ), and what the
 known composition theorems would say from one cell's (ε, δ) alone.
 
-All of it assumes that each of the k cells counts at least D people, and that the cells are different
-sets of records, with and without the person, whose keys are uniform and independent. The same cell
-asked again has the same key and the same noise: the answer repeats, and k does not grow.
+All of it is about *independent* noises: each of the k cells counts at least D people, and its noise is
+independent of the noise of every other published cell, with or without the person. Keys that are sums of
+record keys do not give that. Two of them are independent, but a total and its parts are not, so that a
+table with margins gives away more than δ_k: women, men and their total do, in the smallest of worlds
+(`past-margins` of the ledger). Nor is k the number of answers for one cell under two designs: one key
+then gives two noises that rise and fall together (`past-two-designs`).
 """
 
 from __future__ import annotations
@@ -77,8 +80,8 @@ def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number, cells: in
     *Cells may be chosen on the way.* All this holds with any λ ≥ 0 for e^ε, also below 1; call it δ_j(λ).
     Let h_j(λ) be the largest P(E) − λ·Q(E) of j cells, each chosen after the answers before it. Given the
     first answer y, j − 1 cells are left, so h_j(λ) ≤ Σ_y p(y)·h_{j−1}(λ·q(y)/p(y)), and with δ_{j−1} for
-    h_{j−1} the right side is δ_j(λ). A cell without the person has q = p and leaves h as it is: of
-    disjoint cells, one counts.
+    h_{j−1} the right side is δ_j(λ). A cell without the person has q = p and leaves h as it is,
+    if its noise is independent of the others; equal distributions alone are not enough.
 
     >>> delta(2, support=25, gamma="0.0102", cells=10)
     0.00097156344333...

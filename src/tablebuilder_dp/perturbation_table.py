@@ -253,29 +253,36 @@ def growth(table: PerturbationTable, count: int, delta: parameters.Number | None
 
 
 @lru_cache(maxsize=8)  # a statement asks for several first counts
-def _deltas(table: PerturbationTable, epsilon: Fraction) -> list[Fraction]:
-    """δ(ε) of every pair, the larger direction: from above, to 30 digits or more.
+def _deltas(table: PerturbationTable, epsilon: Fraction) -> list[tuple[Fraction, Fraction]]:
+    """Of every pair δ(ε), the larger direction, and the probability that the loss exceeds ε.
 
-    The weights are integers, so e^ε alone is rounded: down, to a multiple of 2^−128, which raises δ.
+    The weights are integers, so e^ε alone is rounded: down, to a multiple of 2^−128, which raises δ and
+    can only add to the values whose loss exceeds ε.
     """
-    growth = math.floor(to_digits(45, lambda: exp(interval(epsilon))).lower * 2**128)
+    lowest = to_digits(45, lambda: exp(interval(epsilon))).lower if epsilon else Fraction(1)
+    growth = math.floor(lowest * 2**128)
     found = []
     for count in table.pairs:
-        less, more = outputs(table, count)
-        sums = (
-            sum(excess for a, b in zip(p, q, strict=True) if (excess := (a << 128) - growth * b) > 0)
-            for p, q in ((less, more), (more, less))
-        )
-        found.append(Fraction(max(sums), table.keysize << 128))
+        both = list(zip(*outputs(table, count), strict=True))
+        sums = (sum(max((pair[i] << 128) - growth * pair[1 - i], 0) for pair in both) for i in (0, 1))
+        apart = [pair for pair in both if max(pair) << 128 > growth * min(pair)]
+        masses = (sum(pair[i] for pair in apart) for i in (0, 1))
+        found.append((Fraction(max(sums), table.keysize << 128), Fraction(max(masses), table.keysize)))
     return found
 
 
 class Guarantee(NamedTuple):
-    """(ε, δ) of all neighbouring counts from some count on, and the n of the pair with the largest δ."""
+    """(ε, δ) of all neighbouring counts from some count on, and the n of the pair with the largest δ.
+
+    ``loss_above`` is the probability that the published value multiplies or divides the odds of one count
+    against the other by more than e^ε, whichever count is true: the largest of all pairs. It can be above
+    δ, which allows a set of values to be likelier by δ, and does not say how likely the set is.
+    """
 
     epsilon: float
     delta: float
     worst: int
+    loss_above: float
 
 
 def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Number | None = None) -> Guarantee:
@@ -284,8 +291,8 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
     Without an ε, δ is the least that any ε gives to all of them, and ε the smallest that belongs to it.
 
     >>> table = build(support=2, variance=1, keysize=256)
-    >>> guarantee(table, first=1, epsilon=1), guarantee(table, first=0)
-    (Guarantee(epsilon=1.0, delta=0.2179..., worst=1), Guarantee(epsilon=0.0, delta=0.6015625, worst=0))
+    >>> guarantee(table, first=1, epsilon=1)
+    Guarantee(epsilon=1.0, delta=0.2179..., worst=1, loss_above=0.3984375)
     """
     pairs = _checked(table).pairs
     if not pairs:
@@ -294,17 +301,23 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
     if table.period > 1:  # their pairs recur
         span = range(min(span.start, len(table.rows) - table.period), span.stop)
     if epsilon is not None:
-        level = parameters.epsilon(epsilon)
-        deltas = _deltas(table, level)
-        count = max(span, key=deltas.__getitem__)
-        return Guarantee(float(level), sampling.rounded_up(deltas[count]), count)
+        return _at(table, span, parameters.epsilon(epsilon))
     counts = sorted({outputs(table, n): n for n in reversed(span)}.values())  # each kind of pair once
     least = {n: alone(table, n) for n in counts}
     count = max(least, key=lambda n: least[n])
     if least[count] == 1:  # some pair is told apart with certainty
-        return Guarantee(0.0, 1.0, count)
+        return Guarantee(0.0, 1.0, count, 1.0)
     ratio = max(growth(table, n, least[count]) if least[count] else growth(table, n) for n in counts)
-    return Guarantee(sampling.logarithm_up(ratio), sampling.rounded_up(least[count]), count)
+    level = sampling.logarithm_up(ratio)
+    found = _at(table, span, Fraction(level))
+    return found._replace(epsilon=level, delta=sampling.rounded_up(least[count]), worst=count)
+
+
+def _at(table: PerturbationTable, span: range, epsilon: Fraction) -> Guarantee:
+    found = _deltas(table, epsilon)
+    worst = max(span, key=lambda n: found[n][0])
+    above = max(found[n][1] for n in span)
+    return Guarantee(float(epsilon), sampling.rounded_up(found[worst][0]), worst, sampling.rounded_up(above))
 
 
 def requantised(table: PerturbationTable, keysize: int) -> PerturbationTable:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from itertools import pairwise, product
+from operator import sub, xor
 from typing import Any
 
 from compendium.claims import Claim
@@ -239,6 +241,61 @@ def _composed(epsilon: Fraction, cells: int) -> Enclosure:
 def composed(claim: Claim) -> Enclosure:
     """δ of some cells that contain the same person, at the ε of the claim."""
     return _composed(Fraction(claim.at["eps"]), claim.at["cells"])
+
+
+def _exact_delta(noises: Iterable[tuple[int, ...]], moved: Sequence[int], growth: int = 4) -> Fraction:
+    """δ of counts with these noises, all equally likely, if one person moves some of the counts by one."""
+    times = Counter(noises)
+    shifts = (moved, [-step for step in moved])
+    excess = (
+        sum(max(times[noise] - growth * times[tuple(map(sub, noise, shift))], 0) for noise in list(times))
+        for shift in shifts
+    )
+    return Fraction(max(excess), times.total())
+
+
+BY_KEY = (-1, 0, 0, 1)
+"""The noise of each key in a world of four keys."""
+
+
+def women_men_total(components: int) -> Fraction:
+    """δ of three counts for one woman, at e^ε = 4 in a world of four keys: every sum of record keys counts.
+
+    A key is the XOR of this many sums modulo 4, and the sums of the total are those of its parts added up.
+    """
+    pairs = product(product(range(4), repeat=2), repeat=components)
+    sums = (zip(*((w, m, (w + m) % 4) for w, m in pair), strict=True) for pair in pairs)
+    noises = (tuple(BY_KEY[reduce(xor, part)] for part in parts) for parts in sums)
+    return _exact_delta(noises, (1, 0, 1))
+
+
+def independent(cells: int) -> Fraction:
+    """The same for cells that all contain her and have independent keys."""
+    return _exact_delta(product(BY_KEY, repeat=cells), [1] * cells)
+
+
+DESIGNS = (-1, -1, 0, 0, 0, 0, 1, 1), (-2, -1, 0, 0, 0, 0, 1, 2)
+"""The noise of each key in a world of eight keys, for two designs."""
+
+
+def one_design() -> Fraction:
+    """δ of one cell at e^ε = 4, the larger of the two designs."""
+    return max(_exact_delta(zip(design, strict=True), [1]) for design in DESIGNS)
+
+
+def one_key_two_noises() -> Fraction:
+    """δ of one cell at e^ε = 4 if it is published with both designs: the same key gives two noises."""
+    return _exact_delta(zip(*DESIGNS, strict=True), (1, 1))
+
+
+def margins(claim: Claim) -> Fraction:
+    """Women, men and their total."""
+    return women_men_total(claim.at["components"])
+
+
+def two_designs(claim: Claim) -> Fraction:
+    """One cell under two designs."""
+    return one_key_two_noises()
 
 
 # --- Small counts -----------------------------------------------------------------------------

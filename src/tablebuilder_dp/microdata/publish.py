@@ -46,6 +46,7 @@ class Published:
     only_positive: bool
     cells_given: bool
     categories_given: tuple[str, ...]
+    key_columns: int
     audit: bool
     exposed: int
 
@@ -59,9 +60,15 @@ class Published:
             only_positive=self.only_positive,
             cells_given=self.cells_given,
             categories_given=self.categories_given,
+            key_columns=self.key_columns,
             audit=self.audit,
         )
-        return {**facts, "meaning": words.meaning(facts), "not_protected": words.not_protected(facts)}
+        return {
+            **facts,
+            "meaning": words.meaning(facts),
+            "several_cells_in_words": words.several_cells(facts),
+            "not_protected": words.not_protected(facts),
+        }
 
     def write(self, path: str | Path) -> list[Path]:
         """Write the table and, beside it, the statement as JSON and in plain words."""
@@ -159,6 +166,7 @@ def perturb(
         only_positive=only_positive,
         cells_given=listed is not None,
         categories_given=tuple(sorted(lists)),
+        key_columns=len(names),
         audit=audit,
         exposed=listing.exposed(counted) if margins else 0,
     )

@@ -15,14 +15,11 @@ from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
 
-from tablebuilder_dp import composition, parameters, symmetric
+from tablebuilder_dp import parameters
 from tablebuilder_dp import perturbation_table as perturbation
 from tablebuilder_dp.microdata.protection import Protection
 from tablebuilder_dp.perturbation_table import PerturbationTable
 from tablebuilder_dp.sampling import rounded_up
-
-CELLS = (1, 2, 10, 100)
-"""For so many cells with the same person (ε, δ) is stated, and for those of the table itself."""
 
 
 def facts(
@@ -33,9 +30,15 @@ def facts(
     only_positive: bool,
     cells_given: bool,
     categories_given: Sequence[str],
+    key_columns: int,
     audit: bool,
 ) -> dict[str, Any]:
-    """The statement as it is written in JSON."""
+    """The statement as it is written in JSON.
+
+    What it promises is the (ε, δ) of one published cell. For several cells it promises nothing: an
+    infinite ε and a δ of 1. Their keys are sums of the same record keys, and a total's sum follows from
+    those of its parts; two such keys are independent, three need not be.
+    """
     table, made = protection.table, protection.made
     epsilon = None if made is None else made.epsilon
     noise: dict[str, Any] = {"keysize": table.keysize, "support": table.support}
@@ -64,12 +67,9 @@ def facts(
             f"others_from_{first}": _stated(table, first, epsilon)
             for first in sorted({0, 1, len(table.rows) - max(table.period, 1)})
         },
-        "same_person": {
-            "cells_of_this_table": 2 ** len(by) if margins else 1,
-            "together": _together(protection, by, margins),
-            "others_from": _scope(protection),
-            "assumes": "independent keys of different cells",
-        },
+        "several_cells": {"epsilon": "inf", "delta": 1.0},
+        "cells_with_one_person": 2 ** len(by) if margins else 1,
+        "key_columns": key_columns,
         "two_cells_one_person_apart": {"delta": rounded_up(one_apart(table))},
         "perturbs_empty_cells": not protection.keeps_empty,
     }
@@ -82,12 +82,13 @@ def digest(table: PerturbationTable) -> str:
 
 
 def _stated(table: PerturbationTable, first: int, epsilon: Fraction | None) -> dict[str, Any]:
-    """(ε, δ) for a person with so many others in the cell, at the design's ε or else where δ is least."""
+    """(ε, δ) for a person with this many others in the cell, at the design's ε or else where δ is least."""
     found = perturbation.guarantee(table, first=first, epsilon=epsilon)
     return {
         "epsilon": parameters.finite(found.epsilon),
         "delta": found.delta,
         "worst": [found.worst, found.worst + 1],
+        "loss_above_epsilon": found.loss_above,
     }
 
 
@@ -103,44 +104,6 @@ def one_apart(table: PerturbationTable) -> Fraction:
     pairs = (perturbation.outputs(table, count) for count in table.pairs[1:] or table.pairs)
     agree = min(sum(a * b for a, b in zip(less, more, strict=True)) for less, more in pairs)
     return 1 - Fraction(agree, table.keysize**2)
-
-
-def _scope(protection: Protection) -> int:
-    """How many others a cell must have for what is said of several cells."""
-    if protection.made is None:
-        return 1
-    return 0 if protection.way == "clamped" else protection.table.support
-
-
-def _together(protection: Protection, by: Sequence[str], margins: bool) -> list[dict[str, Any]]:
-    """(ε, δ) of several cells with the same person in them, for some numbers of cells."""
-    numbers = sorted({*CELLS, 2 ** len(by) if margins else 1})
-    found = ((k, *_composed(protection, k)) for k in numbers)
-    return [
-        {"cells": k, "epsilon": parameters.finite(epsilon), "delta": delta} for k, epsilon, delta in found
-    ]
-
-
-def _composed(protection: Protection, cells: int) -> tuple[float, float]:
-    """(ε, δ) of so many cells, at twice the δ that no ε undercuts; float64, with room for its errors."""
-    made, table = protection.made, protection.table
-    if made is None:
-        one = perturbation.guarantee(table, first=1)
-        total = -2 * math.expm1(cells * math.log1p(-min(one.delta, 0.5)))
-        if not 0 < one.epsilon <= parameters.EPSILON_MAX or not 0 < total < 1:
-            return math.inf, 1.0
-        bound = composition.bounds(one.epsilon, one.delta, cells=cells, total=total).optimal
-        return up(bound), up(total)
-    if cells * (2 * made.support - 1) >= composition.LATTICE_MAX:
-        return math.inf, 1.0
-    noise: dict[str, Any] = {"support": made.support, "gamma": made.gamma, "cells": cells}
-    total = 2 * composition.losses(**noise).infinite
-    if total >= 1:
-        return math.inf, 1.0
-    epsilon = composition.epsilon(total, **noise)
-    # The table is this far from the noise: P and Q of each cell move by that much, Q counts e^ε times.
-    away = rounded_up(symmetric.distance(table.rows[-1], gamma=made.gamma, digits=3).upper)
-    return up(epsilon), min(up(total + cells * away * (1 + math.exp(epsilon))), 1.0)
 
 
 def up(value: float) -> float:

@@ -20,7 +20,7 @@ def words(facts: Facts) -> str:
     if facts["confidential"]:
         parts.append("CONFIDENTIAL: the table holds true counts, cell keys and noise. Do not publish it.")
     parts += ["What was done", *_done(facts), "What one published count gives away", *_one_cell(facts)]
-    parts += ["What several counts give away together", *_together(facts)]
+    parts += ["What several counts give away together", several_cells(facts)]
     parts += ["What is not protected", *(f"- {one}" for one in not_protected(facts))]
     return "\n\n".join(map(_wrapped, parts)) + "\n"
 
@@ -41,7 +41,8 @@ def _done(facts: Facts) -> list[str]:
         f"table for {noise['keysize']} cell keys. "
         "A cell's key comes from the keys of the records in it, so the same set of people has the same noise "
         "wherever it appears. Margins have a noise of their own: parts need not add up to their total. All "
-        "that is said here holds if the record keys are uniformly random, independent and secret."
+        "that is said here takes the record keys to be uniformly random, independent and secret, and every "
+        "person to be one record."
     )
     return [counted, _origin(noise), f"SHA-256 of the perturbation table: {noise['sha256']}."]
 
@@ -58,9 +59,9 @@ def _origin(noise: Facts) -> str:
             "has mean zero but for rounding to keys; empty cells stay 0."
         )
     return (
-        f"The noise was designed for epsilon = {noise['epsilon']:g} and delta = {noise['delta']:g} (slack "
-        f"{noise['slack']:g}). Its variance is {noise['variance']:.6g}. Keys were shared out by the "
-        f"{noise['rule']} rule. {small}"
+        f"The noise was designed for epsilon = {noise['epsilon']:g} and delta = {noise['delta']:g} of one "
+        f"cell (slack {noise['slack']:g}). Its variance is {noise['variance']:.6g}. Keys were shared out by "
+        f"the {noise['rule']} rule. {small}"
     )
 
 
@@ -93,29 +94,48 @@ def meaning(facts: Facts) -> str:
     factor = "inf" if one["epsilon"] == "inf" else f"{up(math.exp(one['epsilon'])):g}"
     where = f"if {first} or more other people are in the cell" if first else "for every cell"
     return (
-        f"In words, {where}: whoever sees its count and knows everything about all others finds the odds "
-        "that a certain person is in the cell changed by "
-        f"a factor of at most {factor}, except with a probability of about {up(one['delta']):g}. This holds "
-        "in both directions, after rounding to keys. A delta near 1 means that the worst pair of counts is "
-        "told apart almost surely."
+        f"In words, {where}: somebody who knows everything about all others sees the count of this one cell. "
+        "The odds that a certain person is in the cell then rise or fall by a factor of more than "
+        f"{factor} with a probability of at most {up(one['loss_above_epsilon']):g}, whether the person is "
+        "there or not. This is computed from the table of the noise, after rounding to keys. A delta near 1 "
+        "means that the worst pair of counts is told apart almost surely."
     )
 
 
-def _together(facts: Facts) -> list[str]:
-    same = facts["same_person"]
-    lines = ["  cells      epsilon    delta"]
-    for one in same["together"]:
-        lines.append(f"  {one['cells']:<10d} {_epsilon(one['epsilon']):<10} {one['delta']:g}")
-    scope = f"each with {same['others_from']} or more others in it, " if same["others_from"] else ""
-    own = f"{same['cells_of_this_table']} cell{'s' if same['cells_of_this_table'] > 1 else ''}"
-    text = (
-        f"The lines are about a person who is in so many published cells, {scope}whose keys are independent. "
-        f"In this table everybody is in {own}; with margins the keys are independent if, among the other "
-        "records, every combination of agreeing and disagreeing with the person in the columns occurs. A "
-        "person who moves from one cell to another counts in both. Other tables from the same records add "
-        "their cells; the same cell asked again adds nothing."
+def shortfall(facts: Facts) -> str:
+    """One line for the office where small counts get less than the (ε, δ) that was asked for, or nothing."""
+    noise, cells = facts["noise"], facts["one_cell"]
+    less = {_first(name): one["delta"] for name, one in cells.items() if one["delta"] > noise.get("delta", 1)}
+    if not less:
+        return ""
+    given = " and ".join(f"{up(delta):g} with {first} or more others" for first, delta in less.items())
+    return (
+        f"Small counts get less than was asked for: at epsilon = {noise['epsilon']:g} delta is {given} in "
+        f"the cell, not {noise['delta']:g}. With --small-counts clamped every count would get it."
     )
-    return ["\n".join(lines), text]
+
+
+def several_cells(facts: Facts) -> str:
+    """What is promised about more than one cell: nothing, and why."""
+    cells = facts["cells_with_one_person"]
+    why = f" In this table everybody is counted in {cells} cell{'s' if cells > 1 else ''}."
+    if cells > 1 and facts["key_columns"] == 1:
+        why += (
+            " There is one column of record keys, so the key of a total is the sum of the keys of its parts, "
+            "and the counts of the parts betray the noise of the total: for more than one cell epsilon is "
+            "inf."
+        )
+    elif cells > 1:
+        why += (
+            " The keys of a total and of its parts come from sums of the same record keys. Two of them are "
+            "independent if they belong to different sets of people; three need not be, and two parts with "
+            "their total can tell more about a person than two independent counts."
+        )
+    return (
+        "No epsilon and no delta is promised for more than one published count, in this table or together "
+        f"with others.{why} A cell that is published again with the noise of another design keeps its key: "
+        "its two noises rise and fall together, and the two counts can tell more than either."
+    )
 
 
 def not_protected(facts: Facts) -> list[str]:
@@ -125,8 +145,7 @@ def not_protected(facts: Facts) -> list[str]:
         empty = (
             "Absence, with margins or over several tables. Empty cells have keys from their description. Two "
             "descriptions that only one person can fit have equal answers if the person is there, and may "
-            "have unequal ones if not, which proves the absence. Where each set of people that a person "
-            "can join is published once, the promise is kept."
+            "have unequal ones if not, which proves the absence."
         )
     else:
         hole = cells["others_from_0"]
@@ -152,7 +171,7 @@ def not_protected(facts: Facts) -> list[str]:
             "appears at all is not covered by epsilon and delta."
         )
     found.append(
-        "Households and other groups. For m people at once multiply epsilon by m, and delta by "
+        "Households and other groups. For m people of one cell multiply its epsilon by m, and its delta by "
         "(exp(m epsilon) - 1)/(exp(epsilon) - 1)."
     )
     found.append("Keys. Whoever has the secret, the record keys or the cell keys can take the noise away.")
