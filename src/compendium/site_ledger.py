@@ -48,6 +48,8 @@ ANSWERED = {
     "keysize": "12",
     "least-delta": "13",
     "composition": "14",
+    "margins": "14",
+    "two-designs": "14",
     "clamped-bias": "15",
     "hole": "15",
 }

@@ -114,8 +114,8 @@ def build(
     all of them 0, and any other constant also makes an empty cell's value known: every other value
     then proves that the cell is not empty. With keys of their own, from a secret and the cell's
     description, two descriptions that only one person can fit give equal answers if the person is
-    there, and unequal ones with probability 1 − Σ P₀(y)² if not, which proves the absence. So one
-    (ε, δ) for all counts is the promise of a static table that publishes every cell once.
+    there, and unequal ones with probability 1 − Σ P₀(y)² if not, which proves the absence. So the
+    (ε, δ) of all counts is a promise about one published cell.
 
     >>> table = build(support=2, variance=1, keysize=256)
     >>> [row.weights for row in table.rows]
