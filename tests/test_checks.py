@@ -1,0 +1,110 @@
+"""The checks of the ledger try what they are said to try, and every alteration of a print is seen."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+from test_claims import altered_formula
+
+from compendium import claims, formulas, ledger
+from compendium.checks import privacy, sampling, summary
+from compendium.ledger import CONFIRMED, CONTRADICTED
+
+PAPER = claims.load()
+HALF = Fraction(1, 2)
+
+
+def verdict(name: str, printed: str) -> str:
+    return ledger.settle(replace(PAPER[name], printed=printed, correction="")).verdict
+
+
+# --- δ(ε) in closed form ---------------------------------------------------------------------
+
+
+def region(support: int, gamma: Fraction, eps: Fraction) -> str:
+    """The part of Proposition 2 that ε is in, from the place of 0.5 − ε/(2γ)."""
+    place = math.floor(HALF - eps / (2 * gamma))
+    return "the plateau" if place <= -support else "every term" if place == 0 else "some terms"
+
+
+def test_the_closed_form_is_tried_in_every_region_of_proposition_2() -> None:
+    tried = summary.closed_form_cases()
+    assert len(set(tried)) == len(tried)
+    noises = {(D, gamma) for D, gamma, _ in tried}
+    assert {D for D, _ in noises} == {1, 2, 3, 4, 7, 11}
+    assert len({gamma for _, gamma in noises}) >= 7
+    for support, gamma in noises:
+        found = Counter(
+            region(support, gamma, eps) for other, rate, eps in tried if (other, rate) == (support, gamma)
+        )
+        expected = {"the plateau", "every term"} | ({"some terms"} if support > 1 else set())
+        assert set(found) == expected, (support, gamma)
+        assert found["some terms"] >= 3 * (support - 1)
+
+
+def test_the_closed_form_is_tried_at_every_kink_and_close_to_both_sides_of_it() -> None:
+    tried = set(summary.closed_form_cases())
+    for support, gamma in {one[:2] for one in tried}:
+        for m in range(1, support + 1):
+            kink = gamma * (2 * m - 1)
+            levels = [eps for other, rate, eps in tried if (other, rate) == (support, gamma)]
+            assert kink in levels
+            assert any(0 < kink - eps <= kink / 100 for eps in levels)
+            assert any(0 < eps - kink <= kink / 100 for eps in levels)
+
+
+def test_every_alteration_of_the_closed_form_is_seen() -> None:
+    name, printed = "int-quantify", PAPER["int-quantify"].printed
+    same = PAPER["abs-measured"]
+    assert (same.printed, same.check, same.at) == (printed, PAPER[name].check, PAPER[name].at)
+    assert verdict(name, printed) == CONFIRMED
+    altered = {
+        *altered_formula(printed),
+        printed.replace("+ C*sum", "- 1000*C*sum"),
+        printed.replace("+ C*sum", "+ 0*C*sum"),
+        printed.replace("exp(eps)*", ""),
+        printed.replace("exp(eps)", "exp(2*eps)"),
+        printed.replace("exp(eps)", "exp(-eps)"),
+        printed.replace("exp(-gamma*z**2)", "exp(-gamma*z)"),
+        printed.replace("gamma*D**2", "gamma*D"),
+        printed.partition(" + C*sum")[0],
+    } - {printed}
+    assert len(altered) > 20
+    seen = {formula: verdict(name, formula) for formula in altered}
+    assert set(seen.values()) == {CONTRADICTED}, [one for one, found in seen.items() if found == CONFIRMED]
+
+
+# --- other grids that were too thin -----------------------------------------------------------
+
+
+def test_the_guarantee_of_proposition_2_is_not_looser_than_printed() -> None:
+    printed = PAPER["priv-prop2-guarantee"].printed
+    assert verdict("priv-prop2-guarantee", printed) == CONFIRMED
+    for other in ("exp(9*eps)", "exp(2*eps)", "exp(0*eps)", "2*exp(eps)"):
+        altered = printed.replace("exp(eps)", other)
+        assert altered != printed
+        assert verdict("priv-prop2-guarantee", altered) == CONTRADICTED, other
+
+
+def test_the_guarantee_is_tried_on_ties_and_between_them_in_every_region() -> None:
+    found = Counter(
+        (
+            world.D,
+            region(world.D, Fraction(world.gamma), Fraction(world.eps)),
+            world.threshold.denominator == 1,
+        )
+        for world in privacy.few_worlds()
+    )
+    assert all(found[1, part, tie] for part in ("every term", "the plateau") for tie in (True, False))
+    parts = ("every term", "some terms", "the plateau")
+    assert all(found[2, part, tie] for part in parts for tie in (True, False))
+
+
+def test_sampling_is_tried_on_every_shape_and_on_every_table() -> None:
+    shapes = ledger.find_truth(PAPER["samp-rule"]).readings[""]
+    assert isinstance(shapes, formulas.Cases)
+    assert shapes.total == 2 * len(sampling.SHAPES)
+    attained = ledger.find_truth(PAPER["post-epsilon-attained"]).readings[""]
+    assert isinstance(attained, formulas.Cases)
+    assert attained.total == len(sampling.full_tables())
