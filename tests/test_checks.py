@@ -1,17 +1,22 @@
 """The checks of the ledger try what they are said to try, and every alteration of a print is seen."""
 
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from itertools import accumulate, pairwise
+from pathlib import Path
 
+import mpmath
 from test_claims import altered_formula
 
 from compendium import claims, formulas, ledger
 from compendium.checks import privacy, sampling, summary
 from compendium.ledger import CONFIRMED, CONTRADICTED
 
-PAPER = claims.load()
+ROOT = Path(__file__).resolve().parents[1]
+PAPER, OURS = claims.load(), claims.load(claims.OURS)
 HALF = Fraction(1, 2)
 
 
@@ -108,3 +113,51 @@ def test_sampling_is_tried_on_every_shape_and_on_every_table() -> None:
     attained = ledger.find_truth(PAPER["post-epsilon-attained"]).readings[""]
     assert isinstance(attained, formulas.Cases)
     assert attained.total == len(sampling.full_tables())
+
+
+# --- Example 3's margin below ε ---------------------------------------------------------------
+
+
+def levels_by_size() -> dict[int, tuple[mpmath.mpf, mpmath.mpf]]:
+    """ε^Q of Example 1's noise, one way and both ways, for each 2^b keys with full support.
+
+    From the paper's formulas in mpmath, with nothing of the library.
+    """
+    found = {}
+    with mpmath.workdps(60):
+        gamma = mpmath.mpf("0.5") / 49 - 2 * mpmath.mpf("0.5") / (10 * (4 * 25**2 - 1))
+        bell = [mpmath.exp(-gamma * z**2) for z in range(-25, 26)]
+        below = [*accumulate(weight / mpmath.fsum(bell) for weight in bell[:-1])]
+        for bits in range(1, 33):
+            cuts = [0, *(int(mpmath.ceil(c * 2**bits)) for c in below), 2**bits]
+            keys = [high - low for low, high in pairwise(cuts)]
+            if all(keys):
+                rises = [mpmath.log(mpmath.mpf(b) / a) for a, b in pairwise(keys)]
+                found[bits] = max(rises), max(map(abs, rises))
+    return found
+
+
+def test_the_advice_on_key_sizes_is_what_the_tables_show() -> None:
+    entry, levels = ledger.settle(PAPER["ex3-reason"]), levels_by_size()
+    one = [bits for bits, (level, _) in levels.items() if level > 0.5]
+    two = [bits for bits, (_, level) in levels.items() if level > 0.5]
+    assert (one, two) == ([14, 15, 17, 18, 19], [*range(14, 22)])
+    assert min(levels) == 14
+    assert "the one-sided ε^Q is above ε at 2^14, 2^15 and 2^17 to 2^19, " in entry.changes
+    assert "the two-sided at 2^14 to 2^21." in entry.changes
+    assert "From 2^22 to 2^32 keys both are below ε." in entry.changes
+    for bits, (forward, both) in levels.items():
+        row = ", ".join(mpmath.nstr(level, 4, strip_zeros=False) for level in (forward, both))
+        assert f"2^{bits}: {row}" in entry.changes
+    assert not re.search(r"at every KEYSIZE|luck", entry.changes)
+    assert OURS["fix-sizes-one-sided"].printed == ", ".join(map(str, one))
+    assert OURS["fix-sizes-two-sided"].printed == ", ".join(map(str, two))
+
+
+def test_no_page_says_that_the_margin_is_there_at_every_key_size() -> None:
+    pages = [*ROOT.glob("paper/*.*"), *ROOT.glob("site/*.md"), *ROOT.glob("notebooks/**/*.ipynb")]
+    for path in (*pages, ROOT / "README.md"):
+        if path.suffix in (".md", ".toml", ".typ", ".ipynb"):
+            text = path.read_text(encoding="utf-8")
+            assert "there at every KEYSIZE" not in text, path.name
+            assert "luck of the ceilings" not in text, path.name
