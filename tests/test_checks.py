@@ -11,9 +11,10 @@ from pathlib import Path
 import mpmath
 from test_claims import altered_formula
 
-from compendium import claims, formulas, ledger
+from compendium import claims, formulas, ledger, verify
 from compendium.checks import privacy, sampling, summary
 from compendium.ledger import CONFIRMED, CONTRADICTED
+from tablebuilder_dp.intervals import Enclosure
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPER, OURS = claims.load(), claims.load(claims.OURS)
@@ -161,3 +162,33 @@ def test_no_page_says_that_the_margin_is_there_at_every_key_size() -> None:
             text = path.read_text(encoding="utf-8")
             assert "there at every KEYSIZE" not in text, path.name
             assert "luck of the ceilings" not in text, path.name
+
+
+# --- Printed numbers --------------------------------------------------------------------------
+
+
+def test_the_printed_gamma_is_that_of_one_support_and_excludes_the_other() -> None:
+    """γ ≈ 0.0498 and V = 10 fit together for D = 11; for D = 15 text and caption exclude each other."""
+    with mpmath.workdps(40):
+        for support, name, expected in (
+            (11, "fig1-gamma-V10", CONFIRMED),
+            (15, "fig1-gamma-V10-D15", CONTRADICTED),
+        ):
+            bell = [(z * z, mpmath.exp(-mpmath.mpf("0.0498") * z * z)) for z in range(-support, support + 1)]
+            variance = mpmath.fsum(z * mass for z, mass in bell) / mpmath.fsum(mass for _, mass in bell)
+            entry = ledger.settle(PAPER[name])
+            assert (entry.verdict, entry.claim.printed) == (expected, "0.0498")
+            if expected == CONTRADICTED:
+                assert f"it has the variance {mpmath.nstr(variance, 4)}" in entry.because
+                assert entry.origin == "the γ of D = 11"
+                assert entry.changes
+
+
+def test_only_digits_beyond_those_of_a_64_bit_number_are_forgiven() -> None:
+    partly = [name for name, known in verify.expected().items() if known.startswith("confirmed to")]
+    assert partly == ["ex2-cmf-24", "ex2-cmf-23"]
+    for name in partly:
+        [answer] = ledger.find_truth(PAPER[name]).readings.values()
+        assert isinstance(answer, Enclosure)
+        error = abs(answer.lower / Fraction(PAPER[name].printed) - 1)
+        assert error < Fraction(1, 10**15)
