@@ -398,7 +398,7 @@ EXAMPLE = "## The paper's example, digit by digit"
 def shown(path: Path) -> dict[str, list[str]]:
     """What a reader sees under each heading of an executed notebook: prose and printed outputs."""
     found: dict[str, list[str]] = {"": []}
-    for cell in notebooks.read(path)["cells"]:
+    for cell in json.loads(notebooks.normalised(notebooks.read(path)))["cells"]:
         text = notebooks.source(cell)
         if cell["cell_type"] == "markdown":
             if text.startswith("## "):
