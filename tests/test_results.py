@@ -122,6 +122,15 @@ def test_numbers_figures_and_comparisons_are_kept(output: Path, capsys: pytest.C
 
 
 @pytest.mark.usefixtures("output")
+def test_other_parameters_compare_only_what_is_always_the_papers() -> None:
+    results = Results("04-design-guide", **paper_parameters()["04-design-guide"] | {"epsilon": 1.0})
+    assert "nothing to compare" in results.compare({"ex1-support": 23}).table
+    assert "| 25 | 25 | confirmed |" in results.compare({"ex1-support": 25}, always=True).table
+    with pytest.raises(AssertionError, match="ex1-support is confirmed by the ledger, but here it is 23"):
+        results.compare({"ex1-support": 23}, always=True)
+
+
+@pytest.mark.usefixtures("output")
 def test_a_notebook_may_not_contradict_the_ledger() -> None:
     results = Results("04-design-guide", **paper_parameters()["04-design-guide"])
     with pytest.raises(AssertionError, match="ex1-support is confirmed by the ledger, but here it is 24"):

@@ -30,7 +30,10 @@ PARTS = {
         "What depends on the reading",
         "Right under one reading and wrong under another; both are computed.",
     ),
-    PARTLY: ("Last digits", "Values whose first digits are right."),
+    PARTLY: (
+        "Last digits",
+        "Right to all the digits that a 64-bit number holds for certain, but not to the last printed one.",
+    ),
 }
 
 

@@ -5,8 +5,8 @@ printed (or, for a formula, evaluates what is printed against the truth case by 
 compares the two and words the verdict:
 
 *confirmed*: the printed number is the correct rounding of a certified value, or the statement holds;
-*confirmed to k digits*: at least half of the printed digits are right, but not all;
-*contradicted*: fewer are right, or the statement fails;
+*confirmed to k digits*: right to all the digits that a 64-bit number holds for certain, but not to the last;
+*contradicted*: a number that is neither, or a statement that fails;
 *depends*: right under one reading and wrong under another;
 *slip*: wrong as printed, and right with the correction that is named.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
@@ -161,8 +162,8 @@ def _compare(answer: Answer, printed: str) -> str:
         return CONFIRMED
     if isinstance(answer, Enclosure | Fraction):  # a whole number or a word is right or wrong
         right, count = claims.right_digits(answer, printed), len(Decimal(printed).as_tuple().digits)
-        if 0 < right < count <= 2 * right:
-            return f"confirmed to {right} digit{'s'[: right > 1]}"
+        if sys.float_info.dig <= right < count:  # what is wrong, the machine of its author could not hold
+            return f"confirmed to {right} digits"
     return CONTRADICTED
 
 

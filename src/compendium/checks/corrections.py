@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise, product
 from typing import NamedTuple
 
+from compendium.checks import examples
 from compendium.claims import Claim
 from compendium.formulas import Cases, cases, enclosed, evaluate, less, on_grid
 from tablebuilder_dp import certified, design, privacy, sampling
@@ -233,6 +234,11 @@ def drop(claim: Claim) -> Enclosure | Fraction:
             slack / (one.made.epsilon - forward.lower), slack / (one.made.epsilon - forward.upper)
         ),
     }[claim.at["part"]]
+
+
+def sizes_above(claim: Claim) -> str:
+    """The b for which 2^b keys, with full support, make Example 1's ε^Q exceed ε."""
+    return ", ".join(map(str, examples.sizes_above(both=claim.at["both"])))
 
 
 def example_3_epsilon(claim: Claim) -> Enclosure:

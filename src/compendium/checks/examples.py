@@ -406,8 +406,45 @@ def lower_end(claim: Claim) -> Cases:
     return cases([("Example 3", evaluate(claim.printed, delta_Q=delta_after, **names) is True)])
 
 
+@cache
+def levels_by_size() -> dict[int, tuple[Enclosure, Enclosure]]:
+    """ε^Q one way and both ways, for each 2^b keys up to 2^32 that give Example 1's noise full support."""
+    found = {}
+    for bits in range(1, 33):
+        if table(bits).full_support:
+            rises = [Fraction(later, earlier) for earlier, later in pairwise(table(bits).weights)]
+            one, both = max(rises), max(*rises, *(1 / rise for rise in rises))
+            found[bits] = certified.logarithm(one), certified.logarithm(both)
+    return found
+
+
+def sizes_above(*, both: bool) -> list[int]:
+    """The b at which ε^Q, one way or both ways, is certainly above ε; at the others it is certainly below."""
+    levels = {bits: pair[both] for bits, pair in levels_by_size().items()}
+    if any(level.lower <= EPSILON <= level.upper for level in levels.values()):
+        raise ArithmeticError("a table has an ε^Q that cannot be told from ε")
+    return [bits for bits, level in levels.items() if level.lower > EPSILON]
+
+
+def _powers(bits: list[int]) -> str:
+    """Powers of two in words; three or more in a row are given by their ends."""
+    runs: list[list[int]] = []
+    for one in bits:
+        if runs and runs[-1][-1] == one - 1:
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    parts = []
+    for run in runs:
+        parts += [f"2^{run[0]} to 2^{run[-1]}"] if len(run) > 2 else [f"2^{one}" for one in run]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:]))) or "none of them"
+
+
 def reason(claim: Claim) -> Truth:
-    """ε − ε^Q in two exact parts: the slack ε − γ(2D − 1) of the design, and what quantisation does."""
+    """ε − ε^Q in two exact parts: the slack ε − γ(2D − 1) of the design, and what quantisation does.
+
+    Whether the slack outlasts quantisation is told for each key size with full support.
+    """
     made = example()
     onset = made.gamma * (2 * made.support - 1)  # the noise's own ε before quantisation
     after = epsilon(claim)
@@ -420,5 +457,12 @@ def reason(claim: Claim) -> Truth:
         "quantised": f"{float(quantised):.2g}",
         "share": f"{float(100 * share):.2f}",
         "onset": f"{float(onset):.7f}",
+        "first": f"2^{min(levels_by_size())}",
+        "safe": f"2^{max(sizes_above(both=True), default=min(levels_by_size()) - 1) + 1}",
+        "one_over": _powers(sizes_above(both=False)),
+        "both_over": _powers(sizes_above(both=True)),
+        "sizes": "; ".join(
+            f"2^{bits}: {one.digits(4)}, {both.digits(4)}" for bits, (one, both) in levels_by_size().items()
+        ),
     }
     return Truth({"": cases([("Example 3", holds is True)])}, numbers=numbers)

@@ -31,21 +31,44 @@ SMALL = tuple((D, gamma) for D, gamma in NOISES if D <= 11)
 TENTHS = tuple(Fraction(k, 10) for k in range(1, 26))
 
 
+@cache
+def closed_form_cases() -> tuple[tuple[int, Fraction, Fraction], ...]:
+    """D, γ and ε in every region of Proposition 2: below, at, above and between all kinks γ(2m − 1).
+
+    A δ that is smaller than the terms which cancel at a kink by more than e^60 would drown in the precision.
+    """
+    hair = Fraction(1, 1000)
+    return tuple(
+        (D, gamma, gamma * share)
+        for D, gamma in SMALL
+        if gamma * (2 * D - 1) <= 60
+        for m in range(1, D + 1)
+        for share in (*((2 * m - 1) * (1 + side * hair) for side in (-1, 0, 1)), Fraction(2 * m))
+    )
+
+
+@cache
+def _definition(D: int, gamma: Fraction, epsilon: Fraction) -> tuple[Any, Any]:
+    """The two divergences of neighbouring counts, as intervals."""
+    weights = noise.weights(D, gamma)
+    masses, zero = [weight / sum(weights) for weight in weights], enclosed(0)
+    growth, pair = exp(enclosed(epsilon)), ([*masses, zero], [zero, *masses])
+    one, other = (
+        sum(positive_part(p - growth * q) for p, q in zip(*way, strict=True)) for way in (pair, pair[::-1])
+    )
+    return one, other
+
+
 def closed_form(claim: Claim) -> Cases:
     """The printed δ against the definition: the larger of the two divergences of neighbouring counts."""
     found = []
-    for (D, gamma), epsilon in product(SMALL[:: claim.at["every"]], EPSILONS):
-        rate, level = enclosed(gamma), enclosed(epsilon)
-        weights = noise.weights(D, gamma)
-        masses = [weight / sum(weights) for weight in weights]
-        growth, zero = exp(level), enclosed(0)
-        ours, theirs = [*masses, zero], [zero, *masses]
-        ways = [
-            sum(positive_part(p - growth * q) for p, q in zip(*pair, strict=True))
-            for pair in ((ours, theirs), (theirs, ours))
-        ]
+    for D, gamma, epsilon in closed_form_cases():
+        C = 1 / sum(noise.weights(D, gamma))
         z_star = max(-D, privacy.z_star(epsilon, gamma=gamma))
-        printed = evaluate(claim.printed, C=masses[D], D=D, gamma=rate, eps=level, zstar=z_star)
+        printed = evaluate(
+            claim.printed, C=C, D=D, gamma=enclosed(gamma), eps=enclosed(epsilon), zstar=z_star
+        )
+        ways = _definition(D, gamma, epsilon)
         found.append((described(D=D, gamma=gamma, eps=epsilon), all(agree(printed, way) for way in ways)))
     return cases(found)
 
