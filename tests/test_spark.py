@@ -8,6 +8,7 @@ import importlib
 import os
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,23 @@ def test_views_of_the_session_are_left_alone(spark: Any) -> None:
     microdata.perturb(PEOPLE, by=["sex"], protection=microdata.from_table(TABLES["rows"]), spark=spark)
     assert [view.name for view in spark.catalog.listTables()] == ["records"]
     spark.catalog.dropTempView("records")
+
+
+def test_calls_at_the_same_time_read_their_own_records(spark: Any, tmp_path: Path) -> None:
+    protection = microdata.from_table(TABLES["rows"])
+    sources = []
+    for place, (end, names) in enumerate([("parquet", "NSW"), ("csv", "abcde")]):
+        drawn = np.random.default_rng(place).integers(0, len(names), 3000)
+        sources.append(tmp_path / f"{place}.{end}")
+        formats.write(keyed({"x": pa.array(list(names)).take(pa.array(drawn))}, seed=place), sources[-1])
+    options: dict[str, Any] = {"by": ["x"], "protection": protection, "audit": True}
+    alone = [microdata.perturb(source, **options).table for source in sources]
+    with ThreadPoolExecutor(6) as pool:
+        found = pool.map(
+            lambda place: microdata.perturb(sources[place % 2], spark=spark, **options).table, range(24)
+        )
+        assert list(found) == alone * 12
+    assert spark.catalog.listTables() == []
 
 
 def test_the_command_takes_a_master(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

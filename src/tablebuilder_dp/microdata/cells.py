@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tablebuilder_dp import parameters
 from tablebuilder_dp.cellkey import BITS
-from tablebuilder_dp.microdata.records import VIEW, Column, Records, column
+from tablebuilder_dp.microdata.records import Column, Records, column
 
 TYPES: Mapping[str, Any] = {
     "text": pa.string(),
@@ -57,7 +57,7 @@ class Cells(NamedTuple):
         return tuple(len(one) + self.margins for one in self.categories)
 
 
-def query(by: Sequence[Column], keys: Sequence[Column], *, margins: bool) -> str:
+def query(view: str, by: Sequence[Column], keys: Sequence[Column], *, margins: bool) -> str:
     """The one query that touches the records, in SQL that every engine understands.
 
     ``valid`` counts the records whose keys are keys.
@@ -77,7 +77,7 @@ def query(by: Sequence[Column], keys: Sequence[Column], *, margins: bool) -> str
     totals = [f"CAST(GROUPING({one}) AS BIGINT) AS total_{one}" for one in variables if margins]
     chosen = [*variables, *(f"{_key(one)} AS {k}" for one, k in zip(keys, components, strict=True))]
     return (
-        f"WITH keyed AS (SELECT {', '.join(chosen)} FROM {VIEW}), "  # noqa: S608 (aliases only)
+        f"WITH keyed AS (SELECT {', '.join(chosen)} FROM {view}), "  # noqa: S608 (aliases only)
         f"cells AS (SELECT {listed}, {', '.join(inner)} FROM keyed GROUP BY {listed}) "
         f"SELECT {', '.join([*variables, *totals, *outer])} FROM cells"
         f"{f' GROUP BY CUBE ({listed})' if margins else ''}"
@@ -126,7 +126,7 @@ def count(
             )
     if unknown := sorted(set(categories) - {one.name for one in variables}):
         raise parameters.wrong_value("categories", "about columns of the table", unknown[0])
-    found = records.query(query(variables, components, margins=margins)).combine_chunks()
+    found = records.query(query(records.view, variables, components, margins=margins)).combine_chunks()
     found = found.filter(pc.greater(pc.fill_null(found["people"], 0), 0))  # no people, yet a grand total
     _check_keys(found, list(keys), keysize, margins)
     places, sets = [], []

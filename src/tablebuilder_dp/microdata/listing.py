@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tablebuilder_dp import parameters
 from tablebuilder_dp.microdata.cells import Cells, canonical
-from tablebuilder_dp.microdata.records import VIEW, column, opened
+from tablebuilder_dp.microdata.records import column, opened
 
 CELLS_MAX = 10_000_000
 """The most cells of a table that lists all combinations of its categories."""
@@ -25,7 +25,8 @@ def read(source: Any, by: Sequence[str], *, memory: str | None = None) -> Any:
     with opened(source, memory=memory) as records:
         variables = [column(records, name, "cells") for name in by]
         chosen = ", ".join(one.alias for one in variables)
-        found = records.query(f"SELECT {chosen} FROM {VIEW}").rename_columns(list(by))  # noqa: S608 (aliases)
+        asked = f"SELECT {chosen} FROM {records.view}"  # noqa: S608 (aliases)
+        found = records.query(asked).rename_columns(list(by))
     if len(found) > CELLS_MAX:
         raise parameters.wrong_value("cells", f"a list of at most {CELLS_MAX} cells", len(found))
     if found.group_by(list(by)).aggregate([]).num_rows < len(found):

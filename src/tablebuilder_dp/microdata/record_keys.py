@@ -17,7 +17,7 @@ import pyarrow.parquet
 
 from tablebuilder_dp import cellkey, parameters
 from tablebuilder_dp.microdata import formats, secret
-from tablebuilder_dp.microdata.records import VIEW, column, opened, readable
+from tablebuilder_dp.microdata.records import column, opened, readable
 from tablebuilder_dp.microdata.sources import csv_header
 
 KEYS = ("record_key_1", "record_key_2", "record_key_3", "record_key_4")
@@ -81,7 +81,7 @@ def check_ids(source: Any, *, id: str, memory: str | None = None) -> None:
         name = found.alias
         empty = f" OR {name} = ''" if found.kind == "text" else ""
         wrong = records.query(
-            f"SELECT {name} AS id, COUNT(*) AS times FROM {VIEW} "  # noqa: S608 (no name of a file in it)
+            f"SELECT {name} AS id, COUNT(*) AS times FROM {records.view} "  # noqa: S608 (no name of a file in it)
             f"GROUP BY {name} HAVING COUNT(*) > 1 OR {name} IS NULL{empty} ORDER BY {name} LIMIT 1"
         ).to_pylist()
     if wrong and wrong[0]["id"] in (None, ""):

@@ -1,17 +1,17 @@
 """Records where they lie, for one query at a time: DuckDB on one machine, or a Spark session.
 
-Both engines see a view `VIEW` whose columns are named c0, c1, … by their place. No name that stands
-in a file ever becomes part of a query, so none can change it. CSV columns are read as text, each as it
-stands: what another row holds cannot change how a code such as 007 is read.
+Both engines see a view, named anew each time, whose columns are named c0, c1, … by their place. No name
+that stands in a file ever becomes part of a query, so none can change it. CSV columns are read as text, each
+as it stands: what another row holds cannot change how a code such as 007 is read.
 """
 
 from __future__ import annotations
 
 import atexit
 import glob
-import itertools
 import os
 import re
+import secrets
 import shutil
 import sys
 import tempfile
@@ -39,10 +39,6 @@ KINDS: Mapping[str, str] = {
 """What the types of the engines are to us; all others are of no use as categories, ids or keys."""
 
 
-VIEW = "tablebuilder_dp_records"
-_NUMBERS = itertools.count()
-
-
 class Column(NamedTuple):
     """A column by its own name, the name that queries use for it, and its kind."""
 
@@ -52,12 +48,18 @@ class Column(NamedTuple):
 
 
 class Records(Protocol):
-    """Opened records: their columns, and what a query over `VIEW` gives."""
+    """Opened records: their columns, the name of their view, and what a query over it gives."""
 
     columns: tuple[Column, ...]
+    view: str
 
     def query(self, sql: str) -> Any:
         """An Arrow table."""
+
+
+def _new_view() -> str:
+    """A name that no other view has: all threads of a session see each other's."""
+    return f"tablebuilder_dp_{secrets.token_hex(8)}"
 
 
 def column(records: Records, name: str, argument: str) -> Column:
@@ -150,11 +152,8 @@ class _DuckRecords:
         names, relation = self._relation(source)
         self.columns = _named(names, relation.types)
         renamed = ", ".join(f"#{place} AS {one.alias}" for place, one in enumerate(self.columns, 1))
-        # Plain SQL starts sooner than a query of a relation. Views are seen by all cursors of the process,
-        # so each has a name of its own behind the temporary one, which is seen by this cursor alone.
-        self._view = f"source_{next(_NUMBERS)}"
-        relation.project(renamed).create_view(self._view)
-        self._connection.execute(f"CREATE TEMP VIEW {VIEW} AS SELECT * FROM {self._view}")  # noqa: S608
+        self.view = _new_view()
+        relation.project(renamed).create_view(self.view)  # plain SQL starts sooner than a relation's query
 
     def _relation(self, source: Any) -> tuple[Sequence[str], Any]:
         if not isinstance(source, str | Path):
@@ -195,7 +194,7 @@ class _DuckRecords:
             return asked.result()
 
     def close(self) -> None:
-        self._connection.execute(f"DROP VIEW {VIEW}; DROP VIEW {self._view}")
+        self._connection.execute(f"DROP VIEW {self.view}")
         self._connection.close()
 
 
@@ -215,13 +214,14 @@ class _SparkRecords:
         types = [field.dataType.simpleString() for field in frame.schema]
         self.columns = _named(names or frame.columns, types)
         self._spark = spark
-        frame.toDF(*(one.alias for one in self.columns)).createOrReplaceTempView(VIEW)
+        self.view = _new_view()
+        frame.toDF(*(one.alias for one in self.columns)).createTempView(self.view)
 
     def query(self, sql: str) -> Any:
         return self._spark.sql(sql).toArrow()
 
     def close(self) -> None:
-        self._spark.catalog.dropTempView(VIEW)
+        self._spark.catalog.dropTempView(self.view)
 
 
 _NOTHING = "\0tablebuilder-dp: nothing\0"
