@@ -415,25 +415,34 @@ def test_what_others_may_not_read_stays_closed(
 
 HEAD, MANY = f"id,g,{','.join(KEYS)}\n", "".join(f"{n},a,1,2,3,4\n" for n in range(9999))
 BAD_FILES: dict[str, tuple[bytes, str]] = {
-    "many.csv": (f"{HEAD}1,a,1,2,3,4\n2,b,1,2,3,4,5\n".encode(), "on Line: 3, .* Columns: 6 Found: 7"),
-    "few.csv": (f"{HEAD}1,a,1,2,3,4\n2,b,1,777777\n".encode(), "on Line: 3, .* Columns: 6 Found: 4"),
+    "many.csv": (
+        f"{HEAD}1,a,1,2,3,4\n2,b,1,2,3,4,5\n".encode(),
+        "line 3 has more or fewer fields than",
+    ),
+    "few.csv": (
+        f"{HEAD}1,a,1,2,3,4\n2,b,1,777777\n".encode(),
+        "line 3 has more or fewer fields than",
+    ),
     "quote.csv": (
         f'{HEAD}1,"a,1,2,3,777777\n2,b,1,2,3,4\n'.encode(),
-        "Line: 2, Value with unterminated quote",
+        "line 2 has a quote that is not closed",
     ),
-    "after.csv": (f'{HEAD}1,"a"b,1,2,3,777777\n'.encode(), "Line: 2, Value with unterminated quote"),
+    "after.csv": (
+        f'{HEAD}1,"a"b,1,2,3,777777\n'.encode(),
+        "line 2 has a quote that is not closed",
+    ),
     "head.csv": (b'id,"g\n1,2\n', "records must be a CSV file in UTF-8, got .*head.csv': unexpected end"),
     "latin.csv": (f"{HEAD}1,é,1,2,3,4\n".encode("latin-1"), "records must be a CSV file in UTF-8"),
     "utf16.csv": (f"{HEAD}1,é,1,2,3,4\n".encode("utf-16"), "records must be a CSV file in UTF-8"),
     "late.csv": (
         f"{HEAD}{MANY}x,é,1,2,3,4\n".encode("latin-1"),
-        "(?i)cannot be read: .*late.csv': .*(unicode|utf-?8)",
+        "cannot be read: .*late.csv': (a line|line 10001) is not in UTF-8",
     ),
     "empty.csv": (b"", "records must be a CSV file with a line of names"),
     "twice.csv": (b"id,g,id\n1,2,3\n", "records must have columns of different names, got 'id' twice"),
-    "empty.parquet": (b"", "Parquet file size is 0 bytes"),
-    "text.parquet": (b"id,g\n1,2\n", "Parquet magic bytes not found"),
-    "cut.parquet": (b"", "Parquet magic bytes not found"),
+    "empty.parquet": (b"", "the file is empty"),
+    "text.parquet": (b"id,g\n1,2\n", "it is no Parquet file, or only a part of one"),
+    "cut.parquet": (b"", "it is no Parquet file, or only a part of one"),
     "twice.parquet": (b"", "records must have columns of different names, got 'id' twice"),
 }
 
@@ -530,8 +539,8 @@ keys {people} --id person_id {o} => arguments are required: --secret-file
 keys {people} {secret} {o} => arguments are required: --id
 keys {people} --id person_id {secret} => arguments are required: -o/--output
 keys {people} --id name {secret} {o} => id must be one of person_id, .* got 'name'
-keys {people} --id sex {secret} {o} => id must differ from record to record, but 'F' occurs more than once
-keys {people} --id household_id {secret} {o} => id must differ from .* occurs more than once
+keys {people} --id sex {secret} {o} => but 'sex' is missing in 3
+keys {people} --id household_id {secret} {o} => id must differ .* values of 'household_id' occur more
 keys {keyed} --id person_id {secret} {o} => records must be without the columns record_key_1
 keys {out}/no.parquet --id i {secret} {o} => no.parquet: No such file or directory
 keys {out}/no.csv --id i {secret} {o} => no.csv: No such file or directory
@@ -546,14 +555,14 @@ keys {people} --id person_id {secret} {o} --memory much => memory must be a size
 perturb {keyed} {noise} {o} => arguments are required: --by
 {sex} {noise} {o} --memory -1 => memory must be a size such as 2GB, got '-1'
 {sex} {noise} {o} --memory 1.1.1GB => memory must be a size such as 2GB, got '1.1.1GB'
-{sex} {noise} {o} --memory 1KB => cannot be read: '.*': Out of Memory Error
+{sex} {noise} {o} --memory 1KB => cannot be read: '.*': more memory is needed
 {sex} {o} => either --epsilon and --delta, or --table, must be given
 {sex} {o} --epsilon 1 => either --epsilon and --delta, or --table, must be given
 {sex} {o} --delta 0.1 => either --epsilon and --delta, or --table, must be given
 {sex} {o} {noise} --table {out}/t => either --epsilon and --delta, or --table, must be given
 {sex} {o} --epsilon 1 --table {out}/t => either --epsilon and --delta, or --table, must be given
 {sex} {o} --table {out}/t => t: No such file or directory
-{sex} {o} --table {office}/people.csv => header, one of .* got .*person_id
+{sex} {o} --table {office}/people.csv => line 1 of .*people.csv must be a header, one of
 {sex} {o} --table {out}/t --keysize 2^16 => argument --keysize: not allowed with argument --table
 {sex} {o} --table {out}/t --rule symmetric => argument --rule: not allowed with argument --table
 {sex} {o} --table {out}/t --slack 0.2 => argument --slack: not allowed with argument --table
@@ -570,14 +579,14 @@ perturb {keyed} {noise} {o} => arguments are required: --by
 {sex} {o} {noise} --small-counts none => argument --small-counts: invalid choice: 'none'
 {sex} planet {o} {noise} => by must be one of person_id, .* got 'planet'
 {sex} sex {o} {noise} => by must be one or more names of columns, each once
-{sex} {o} {noise} --record-keys age => record_keys must be integers from 0 .* which age are not
+{sex} {o} {noise} --record-keys age => record_keys must be integers from 0 .* age are not in [0-9]+ records
 {sex} {o} {noise} --record-keys age sex => record_keys must be four .*columns, or one
 {sex} {o} {noise} --record-keys a b c d => record_keys must be one of person_id, .* got 'a'
 {sex} age region {o} {noise} --small-counts clamped => secret_file must be given
 {sex} {noise} -o {out}/o.xlsx => output must be a file whose name ends in .parquet or .csv
 {sex} {noise} -o {out}/no/o.csv => output must be in a folder that exists, got '.*o.csv'
 {sex} {o} {noise} --categories {out}/no.json => no.json: No such file or directory
-{sex} {o} {noise} --categories {people} => categories must be a JSON file, got '.*people.parquet'
+{sex} {o} {noise} --categories {people} => categories must be a JSON file in UTF-8, got '.*people.parquet'
 perturb {people} --by sex {o} {noise} => record_keys must be one of .* got 'record_key_1'
 perturb {out} --by sex {o} {noise} => records must be a folder with .parquet files in it
 perturb {out}/no.csv --by sex {o} {noise} => no.csv: No such file or directory
@@ -617,10 +626,13 @@ def test_wrong_use_is_one_sentence_and_leaves_nothing(
     [
         ("{'sex': ['F']}", "categories must be a JSON file, got '.*lists.json': Expecting property name"),
         ("[" * 100_000, "categories must be a JSON file, got '.*lists.json': maximum recursion depth"),
-        ('["F", "M"]', r"categories must be a JSON object of lists, got \['F', 'M'\]"),
+        ('["F", "M"]', "categories must be a JSON object of lists, got '.*lists.json' with a list"),
         ('{"age": ["00-04"]}', "categories must be about columns of the table, got 'age'"),
         ('{"sex": "FM"}', "categories must be a list of different categories of 'sex'"),
-        ('{"sex": ["F", "M"]}', "categories of 'sex' must include .*, which occurs"),
+        (
+            '{"sex": ["F", "M"]}',
+            "categories of 'sex' must list all that occur, but 1 is .*: null",
+        ),
         ('{"sex": ["F", "F", "M", null]}', "categories must be a list of different categories of 'sex'"),
         ('{"sex": [1]}', r"categories must be a list of different categories of 'sex' \(text\), got \[1\]"),
     ],
@@ -932,7 +944,7 @@ def test_a_full_disk_leaves_everything_as_it_was(office: Office, slow: Path, tmp
     spilled += ["--memory", "60MB", "-o", str(out / "out.csv")]
     [(code, shown, err)] = elsewhere([spilled], limit=8000)
     assert (code, shown, err.count("\n")) == (2, "", 1)
-    assert "ids.parquet': IO Error: Could not write file" in err
+    assert "ids.parquet': there is no room for temporary files" in err
     assert content(out) == before
 
 

@@ -33,7 +33,7 @@ SMALL = {
 }
 
 
-texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=4)
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufffd"), max_size=4)
 names = st.text(
     st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6
 ) | st.sampled_from(
@@ -228,10 +228,16 @@ def test_only_listed_cells_and_their_totals_are_published(
         ({"region": ["N"]}, "cells must be one of region, got 'district'"),
         (
             {"region": ["N", "N", "S", "S", "N"], "district": [1, 2, 3, 4, None]},
-            r"cells must include \('S', None\), where there are people",
+            "cells must list all that have people, but 1 is not in the list",
         ),
-        ({"region": ["N", "S"], "district": ["one", "two"]}, "different categories of 'district'"),
-        ({"region": ["N", "N"], "district": [1, 2]}, "categories of 'region' must include 'S', which occurs"),
+        (
+            {"region": ["N", "S"], "district": ["one", "two"]},
+            "cells must have categories of type integer in 'district'",
+        ),
+        (
+            {"region": ["N", "N"], "district": [1, 2]},
+            "categories of 'region' must list all that occur, but 1 is",
+        ),
     ],
 )
 def test_lists_of_cells_that_do_not_fit_are_refused(cells: dict[str, Any], message: str) -> None:
@@ -407,12 +413,12 @@ def test_hostile_names_never_reach_the_query(monkeypatch: pytest.MonkeyPatch) ->
         ),
         ({"record_keys": ["a", "b", "c", "d"]}, "record_keys must be one of region, .* got 'a'"),
         ({"categories": {"age": [1]}}, "categories must be about columns of the table, got 'age'"),
-        ({"categories": {"region": ["N"]}}, "categories of 'region' must include"),
+        ({"categories": {"region": ["N"]}}, "categories of 'region' must list all that occur, but 2 are"),
         ({"categories": {"region": ["N", "N"]}}, "categories must be a list of different categories"),
         ({"categories": {"region": "NS"}}, "categories must be a list of different categories of 'region'"),
         ({"categories": {"region": [1, 2]}}, r"different categories of 'region' \(text\)"),
         ({"memory": "much"}, "memory must be a size such as 2GB, got 'much'"),
-        ({"source": 5}, "records must be a path or a table that Arrow understands, got 5"),
+        ({"source": 5}, "records must be a path or a table that Arrow understands, got int"),
         ({"source": __file__}, "records must be a file whose name ends in .parquet or .csv"),
         ({"source": "no-such-file.parquet"}, "No such file or directory: 'no-such-file.parquet'"),
     ],

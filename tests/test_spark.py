@@ -5,12 +5,16 @@ with REQUIRE_SPARK=1 in the environment that is a failure.
 """
 
 import importlib
+import logging
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,15 +22,18 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
+from test_hidden_records import CSV, MARK, PARQUET, calls, files, hidden, told
 from test_publish import PEOPLE, TABLES, keyed, people
 
 from tablebuilder_dp import cli, microdata
-from tablebuilder_dp.microdata import formats
+from tablebuilder_dp.microdata import formats, records
 from tablebuilder_dp.microdata.record_keys import KEYS
 
 SparkSession: Any = None
+PySparkLogger: Any = None
 with suppress(ImportError):
     SparkSession = importlib.import_module("pyspark.sql").SparkSession
+    PySparkLogger = importlib.import_module("pyspark.logger").PySparkLogger
 
 HAS_JAVA = bool(os.environ.get("JAVA_HOME") or shutil.which("java"))
 if os.environ.get("REQUIRE_SPARK") and not (SparkSession and HAS_JAVA):
@@ -158,6 +165,61 @@ def test_csv_is_read_alike(spark: Any, tmp_path: Path, content: bytes, message: 
     for engine in (None, spark) if message else ():
         with pytest.raises(ValueError, match=message):
             microdata.perturb(path, spark=engine, **options)
+
+
+def test_no_error_shows_a_record(spark: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = {**files(tmp_path), "in memory": PARQUET["categories above 2^63"]}
+    chosen = [*CSV, *(f"{name} (Parquet)" for name in PARQUET), "in memory"]
+    damaged = [name for name in found if name.startswith("damaged")][::15]
+    failed = 0
+    for name in [*chosen, *damaged]:
+        asked = calls(found[name], spark=spark)
+        for what in ("by g", "categories", "cells"):
+            said = told(asked[what]) + capfd.readouterr().err
+            failed += bool(said)
+            try:
+                hidden(said)
+            except AssertionError as error:
+                raise AssertionError(f"{name}, {what}: {error}") from None
+    assert failed > 60
+
+
+def test_errors_are_not_logged_either(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    seen: list[str] = []
+    logger.handlers[:] = [logging.StreamHandler(SimpleNamespace(write=seen.append, flush=lambda: None))]
+    wrong = f"SELECT CAST('{MARK}' AS INT)"
+
+    def ask() -> None:
+        with records.opened(PEOPLE, spark=spark) as found:
+            found.query(wrong)
+
+    hidden(said := told(ask))
+    assert "the records cannot be read: CAST_INVALID_INPUT" in said
+    assert seen == []
+    with pytest.raises(Exception, match=MARK):
+        spark.sql(wrong).toArrow()
+    assert MARK in "".join(seen)
+
+
+RUN = """
+import sys
+from tablebuilder_dp import cli
+for path in sys.argv[2:]:
+    print(cli.main(["perturb", path, "--by", "g", "--epsilon", "1", "--delta", "0.01", "-o", sys.argv[1],
+                    "--spark", "local[1]"]))
+"""
+
+
+def test_sparks_own_log_shows_no_record(tmp_path: Path) -> None:
+    found = files(tmp_path)
+    wrong = [
+        found[name] for name in ("too many fields", "text after a quote", "ids that are not UTF-8 (Parquet)")
+    ]
+    run = [sys.executable, "-c", RUN, str(tmp_path / "o.csv"), *map(str, wrong)]
+    made = subprocess.run(run, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert made.stdout.split()[:2] == ["2", "2"]
+    hidden(made.stderr)
 
 
 def test_folders_are_read_alike(spark: Any, tmp_path: Path) -> None:

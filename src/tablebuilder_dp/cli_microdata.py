@@ -17,7 +17,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from tablebuilder_dp import design, parameters, small_counts
+from tablebuilder_dp import design, small_counts
 from tablebuilder_dp.cli import Answer, Register, add_slack, read_integer, read_keysize
 from tablebuilder_dp.sampling import RULES
 
@@ -240,10 +240,13 @@ def _categories(path: str | None) -> dict[str, Any]:
         return {}
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError(f"categories must be a JSON file in UTF-8, got {path!r}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"categories must be a JSON file, got {path!r}: {error}") from None
     if not isinstance(found, dict):
-        raise parameters.wrong_value("categories", "a JSON object of lists", found)
+        kind = type(found).__name__
+        raise ValueError(f"categories must be a JSON object of lists, got {path!r} with a {kind}")
     return found
 
 
@@ -267,6 +270,8 @@ def _session(master: str | None) -> Iterator[Any]:
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise ValueError(f"spark must be a master that answers, got {master!r}: {said[0]}") from None
     try:
+        if running is None:
+            session.sparkContext.setLogLevel("OFF")  # what Spark logs of a failure may quote records
         yield session
     finally:
         if running is None:

@@ -65,8 +65,9 @@ def add_keys(
         schema = schema.append(pa.field(name, pa.uint32()))
     with formats.writer(output, schema, plain=KEYS, mode=0o600) as opened_file:
         for batch in _readable(batches, path):
-            keys = of_ids(batch.column(place), hidden)
-            opened_file.write_batch(pa.record_batch([*batch.columns, *keys], schema=schema))
+            with readable(None):
+                keys = of_ids(batch.column(place), hidden)
+                opened_file.write_batch(pa.record_batch([*batch.columns, *keys], schema=schema))
             done += len(batch)
             if progress is not None:
                 progress(done)
@@ -80,16 +81,17 @@ def check_ids(source: Any, *, id: str, memory: str | None = None) -> None:
             raise ValueError(f"id must be a column of integers or text, got {id!r} of type {found.kind}")
         name = found.alias
         empty = f" OR {name} = ''" if found.kind == "text" else ""
-        wrong = records.query(
-            f"SELECT {name} AS id, COUNT(*) AS times FROM {records.view} "  # noqa: S608 (no name of a file in it)
-            f"GROUP BY {name} HAVING COUNT(*) > 1 OR {name} IS NULL{empty} ORDER BY {name} LIMIT 1"
+        [wrong] = records.query(
+            f"WITH ids AS (SELECT {name} IS NULL{empty} AS missing, COUNT(*) AS times "  # noqa: S608 (aliases)
+            f"FROM {records.view} GROUP BY {name}) SELECT "
+            "CAST(SUM(times) FILTER (WHERE missing) AS BIGINT) AS missing, "
+            "COUNT(*) FILTER (WHERE times > 1 AND NOT missing) AS repeated FROM ids"
         ).to_pylist()
-    if wrong and wrong[0]["id"] in (None, ""):
-        raise ValueError(f"id must be given for every record, but {id!r} is missing in {wrong[0]['times']}")
-    if wrong:
-        raise ValueError(
-            f"id must differ from record to record, but {wrong[0]['id']!r} occurs more than once"
-        )
+    if wrong["missing"]:
+        raise ValueError(f"id must be given for every record, but {id!r} is missing in {wrong['missing']}")
+    if many := wrong["repeated"]:
+        told = f"1 value of {id!r} occurs" if many == 1 else f"{many} values of {id!r} occur"
+        raise ValueError(f"id must differ from record to record, but {told} more than once")
 
 
 def _readable(batches: Iterator[Any], path: Path) -> Iterator[Any]:

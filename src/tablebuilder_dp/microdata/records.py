@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -102,30 +103,44 @@ def opened(source: Any, *, spark: Any = None, memory: str | None = None) -> Iter
 
 @contextmanager
 def readable(source: Any) -> Iterator[None]:
-    """Give what an engine says about records in one sentence, without the lines that it quotes from them."""
+    """Say what is wrong with records in one sentence of our own: what an engine says may quote them."""
     try:
         yield
     except Exception as error:
-        raise _in_one_sentence(error, source) from None
+        raise _in_our_words(error, source) from None
 
 
-_REASON = re.compile(
-    r"^(Expected Number of Columns: \d+ Found: \d+|Value with unterminated quote|Invalid unicode)",
-    re.MULTILINE,
-)
-"""What DuckDB says further down, below the line of the file; all else there may be a record."""
+_LINE = re.compile(r"\A(?:[A-Z][A-Za-z ]* Error: CSV Error on Line: |CSV parse error: Row #)([0-9]+)")
+"""Where an engine names a line, ahead of all that it quotes."""
+
+_KNOWN: Mapping[str, str] = {
+    r"Expected Number of Columns|Expected [0-9]+ columns": "{} has more or fewer fields than the first",
+    r"unterminated quote": "{} has a quote that is not closed, or text after one",
+    r"Maximum line size|straddling object": "{} is too long",
+    r"not utf-8|[Ii]nvalid UTF-?8|not valid UTF": "{} is not in UTF-8",
+    r"CSV Error on Line|CSV [Pp]arse": "{} cannot be told apart into fields",
+    r"file size is 0 bytes": "the file is empty",
+    r"[Mm]agic bytes": "it is no Parquet file, or only a part of one",
+    r"Out of Memory Error": "more memory is needed",
+    r"Could not write file": "there is no room for temporary files",
+}
+"""What engines say, and what of it is passed on: nothing that may come from a record."""
 
 
-def _in_one_sentence(error: Exception, source: Any) -> Exception:
-    """An engine's error as one of ours: its first line says what is wrong."""
-    engines = ("duckdb", "_duckdb", "pyspark", "py4j", "pyarrow")
-    nameless = type(error) is OSError and error.errno is None  # Arrow about a damaged file
-    if type(error).__module__.split(".")[0] not in engines and not nameless:
+def _in_our_words(error: Exception, source: Any) -> Exception:
+    """An error of ours or of the system as it is, any other by what is known of it and by its type."""
+    if type(error) in (ValueError, TypeError):
         return error
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    named = [repr(str(source))] if isinstance(source, str | Path) else []
-    said = [lines[0] if lines else type(error).__name__, *_REASON.findall(str(error))[:1]]
-    return ValueError(": ".join(["the records cannot be read", *named, ", ".join(said)]))
+    named = [str(source)] if isinstance(source, str | Path) else []
+    if isinstance(error, OSError) and error.errno is not None:
+        return error if error.filename else OSError(error.errno, os.strerror(error.errno), *named)
+    text, kind = str(error), type(error).__name__
+    found = _LINE.search(text)
+    line = f"line {found[1]}" if found else "a line"
+    said = next((words.format(line) for known, words in _KNOWN.items() if re.search(known, text)), None)
+    if condition := re.fullmatch(r"[A-Z0-9_.]+", str(getattr(error, "getCondition", str)())):  # of Spark
+        kind = condition[0]
+    return ValueError(": ".join(["the records cannot be read", *map(repr, named), said or kind]))
 
 
 @cache
@@ -198,8 +213,19 @@ class _DuckRecords:
         self._connection.close()
 
 
+_ASKING: ContextVar[bool] = ContextVar("asking", default=False)
+
+
+def _not_asking(_: Any) -> bool:
+    return not _ASKING.get()
+
+
 class _SparkRecords:
     def __init__(self, source: Any, spark: Any) -> None:
+        from pyspark.logger import PySparkLogger
+
+        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+            PySparkLogger.getLogger(name).addFilter(_not_asking)  # they log errors, which may quote records
         names = None
         if not isinstance(source, str | Path):
             frame = spark.createDataFrame(_signed(sources.arrow_table(source)))
@@ -218,7 +244,11 @@ class _SparkRecords:
         frame.toDF(*(one.alias for one in self.columns)).createTempView(self.view)
 
     def query(self, sql: str) -> Any:
-        return self._spark.sql(sql).toArrow()
+        before = _ASKING.set(True)
+        try:
+            return self._spark.sql(sql).toArrow()
+        finally:
+            _ASKING.reset(before)
 
     def close(self) -> None:
         self._spark.catalog.dropTempView(self.view)
