@@ -529,7 +529,7 @@ def test_a_failed_statement_leaves_the_older_table(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("older")
     (tmp_path / "t.csv.statement.txt").mkdir()
     made = microdata.perturb(PEOPLE, by=["sex"], protection=ROWS)
-    with pytest.raises(ValueError, match="output must be where t.csv.statement.txt can be written"):
+    with pytest.raises(ValueError, match="statement beside output must .*statement.txt', which is a folder"):
         made.write(tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "older"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv", "t.csv.statement.txt"]
@@ -537,7 +537,8 @@ def test_a_failed_statement_leaves_the_older_table(tmp_path: Path) -> None:
 
 def test_what_holds_true_counts_is_closed_to_others(tmp_path: Path) -> None:
     for audit, mode in ((True, 0o600), (False, 0o644)):
-        paths = microdata.perturb(PEOPLE, by=["sex"], protection=ROWS, audit=audit).write(tmp_path / "t.csv")
+        made = microdata.perturb(PEOPLE, by=["sex"], protection=ROWS, audit=audit)
+        paths = made.write(tmp_path / f"{mode}.csv")
         assert {path.stat().st_mode & 0o077 for path in paths} <= {mode & 0o077, mode & 0o077 & ~0o022}
 
 

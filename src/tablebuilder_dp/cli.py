@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from tablebuilder_dp import (
@@ -22,6 +23,7 @@ from tablebuilder_dp import (
     cli_tables,
     composition,
     design,
+    files,
     noise,
     parameters,
     perturbation_table,
@@ -274,6 +276,8 @@ def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.Lookup
 
 
 def _table(options: argparse.Namespace) -> Answer:
+    if options.output is not None:
+        files.check(Path(options.output))
     made, table = _lookup(options)
     saved = _save(options, made, table)
     after, smallest = sampling.after_sampling(table), sampling.epsilon(table)

@@ -201,10 +201,10 @@ def _protection(options: argparse.Namespace) -> Any:
 
 def _perturb(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
-    from tablebuilder_dp.microdata import formats, words
+    from tablebuilder_dp.microdata import publish, words
 
     inputs = (options.records, options.table, options.cells, options.categories, options.secret_file)
-    formats.check_output(options.output, *inputs)
+    publish.check_outputs(options.output, *inputs)
     with _stoppable() as check:
         protection, categories = _protection(options), _categories(options.categories)
         with _session(options.spark) as spark:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from tablebuilder_dp import cellkey, parameters
+from tablebuilder_dp import cellkey, files, parameters
 from tablebuilder_dp.microdata import formats, secret
 from tablebuilder_dp.microdata.records import column, opened, readable
 from tablebuilder_dp.microdata.sources import csv_header
@@ -63,7 +63,8 @@ def add_keys(
         raise parameters.wrong_value("records", f"without the columns {', '.join(KEYS)}", taken[0])
     for name in KEYS:
         schema = schema.append(pa.field(name, pa.uint32()))
-    with formats.writer(output, schema, plain=KEYS, mode=0o600) as opened_file:
+    inputs = files.inputs(source, secret_file)
+    with formats.writer(output, schema, plain=KEYS, mode=0o600, inputs=inputs) as opened_file:
         for batch in _readable(batches, path):
             with readable(None):
                 keys = of_ids(batch.column(place), hidden)
