@@ -1,7 +1,7 @@
 """The commands secret, keys, perturb and example as users meet them, and as they fail.
 
-What fails says so in one sentence and exit code 2, what is stopped in one word and 130; either way nothing
-new lies in the folder and what lay there before is as it was.
+What fails says so in one sentence and exit code 2, what is stopped in one word and 130 (SIGINT) or 143
+(SIGTERM); either way nothing new lies in the folder and what lay there before is as it was.
 """
 
 import contextlib
@@ -708,24 +708,31 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def commands(slow: Path, out: Path) -> dict[str, list[str]]:
     keys = ["keys", str(slow / "ids.parquet"), "--id", "id", "--secret-file", str(slow / "key.bin")]
     cube = ["perturb", str(slow / "cube.parquet"), "--by", *(f"v{place}" for place in range(7))]
+    table = ["table", "--epsilon", "1", "--support", "5", "--keysize", "13000"]
     return {
         "example": ["example", "--records", "50000000", "-o", str(out / "out.parquet")],
         "example csv": ["example", "--records", "50000000", "-o", str(out / "out.csv")],
         "keys": [*keys, "-o", str(out / "out.parquet")],
         "keys csv": [*keys, "-o", str(out / "out.csv")],
         "perturb": [*cube, "--margins", "--only-positive", *NOISE, "-o", str(out / "out.csv")],
+        "table": [*table, "--small-counts", "rows", "--layout", "ons", "-o", str(out / "out.csv")],
     }
 
 
 @contextlib.contextmanager
-def started(folder: Path, *arguments: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A command as a user starts it, with a folder of its own for temporary files."""
+def started(
+    folder: Path, *arguments: str, hears: Any = signal.SIG_DFL, **options: Any
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A command as a user starts it, with a folder of its own for temporary files.
+
+    ``hears`` is what an interrupt does to it; in the background of a script it is ignored.
+    """
     (folder / "tmp").mkdir(exist_ok=True)
     process = subprocess.Popen(
         [sys.executable, "-m", "tablebuilder_dp", *arguments],
         stdout=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(folder / "tmp")},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,  # in the background too
+        preexec_fn=lambda: signal.signal(signal.SIGINT, hears) and None,
         **{"stderr": subprocess.PIPE, **options},
     )
     try:
@@ -780,8 +787,30 @@ def test_a_stopped_run_leaves_everything_as_it_was(
         process.send_signal(number)
         out, err = process.communicate(timeout=120)
     # Python may end itself with SIGINT after all is said; shells call both 130
-    assert process.returncode in (130, -signal.SIGINT)
+    assert process.returncode == 128 + number or process.returncode == -number == -signal.SIGINT
     assert (out, err) == (b"", b"tablebuilder-dp: interrupted\n")
+    assert content(tmp_path / "out") == before
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [("example csv", "writing"), ("keys", "writing"), ("keys", "asking"), ("table", "writing")],
+)
+def test_a_run_in_the_background_of_a_script_is_ended_too(
+    slow: Path, tmp_path: Path, name: str, phase: str
+) -> None:
+    before = older(tmp_path)
+    call = commands(slow, tmp_path / "out")[name]
+    with started(tmp_path, *call, hears=signal.SIG_IGN) as process:
+        seen(process, tmp_path, BEGUN[phase])
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        assert process.poll() is None
+        for _ in range(3):  # a script and its shell may both send it
+            process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (143, b"", b"tablebuilder-dp: interrupted\n")
     assert content(tmp_path / "out") == before
     assert list((tmp_path / "tmp").iterdir()) == []
 
@@ -806,6 +835,7 @@ def test_a_killed_run_does_not_disturb_the_next(
         assert Path(out).read_bytes() == Path(office / f"keyed-parquet.{end}").read_bytes()
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_that_a_library_turns_into_its_own_error_is_an_interrupt(
     office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -821,7 +851,8 @@ def test_an_interrupt_that_a_library_turns_into_its_own_error_is_an_interrupt(
     monkeypatch.setattr(records._DuckRecords, "query", query)
     call = ["perturb", office / "keyed-parquet.parquet", "--by", "sex", *NOISE, "-o", str(tmp_path / "o.csv")]
     while numbers:
-        assert run(capsys, *call) == (130, "", "tablebuilder-dp: interrupted\n")
+        status = 128 + numbers[-1]
+        assert run(capsys, *call) == (status, "", "tablebuilder-dp: interrupted\n")
     assert list(map(signal.getsignal, (signal.SIGINT, signal.SIGTERM))) == handlers
     assert content(tmp_path) == {}
 
@@ -854,7 +885,7 @@ def test_an_interrupt_that_a_library_swallows_is_heard_before_anything_takes_its
         "perturb": [office / "keyed-parquet.parquet", "--by", "sex", *NOISE],
     }
     found = run(capsys, command, *own[command], "-o", str(tmp_path / "o.csv"))
-    assert found == (130, "", "tablebuilder-dp: interrupted\n")
+    assert found == (143, "", "tablebuilder-dp: interrupted\n")
     assert content(tmp_path) == {}
 
 

@@ -30,6 +30,7 @@ from tablebuilder_dp import (
     privacy,
     sampling,
     small_counts,
+    stopping,
     symmetric,
     table_files,
 )
@@ -61,13 +62,14 @@ class _Parser(argparse.ArgumentParser):
 def main(
     arguments: Sequence[str] | None = None, *, plugins: Sequence[Callable[[Register], None]] | None = None
 ) -> int:
-    """Run the command line; 0 on success, 2 with one sentence on bad input."""
+    """Run the command line; 0 on success, 2 with one sentence on bad input, 130 or 143 if it was stopped."""
     options = _parser(_installed() if plugins is None else plugins).parse_args(arguments)
     try:
-        answer = options.run(options)
-    except KeyboardInterrupt:
+        with stopping.stoppable(final=arguments is None) as options.check:
+            answer = options.run(options)
+    except KeyboardInterrupt as interrupt:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
-        return 130
+        return stopping.status(interrupt)
     except (ValueError, TypeError, ArithmeticError) as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2

@@ -150,9 +150,10 @@ def _duckdb(memory: str | None, process: int) -> Any:
 
     if memory is not None and not re.fullmatch(r"[0-9.]+ ?[KMGT]i?B", str(memory), re.IGNORECASE):
         raise parameters.wrong_value("memory", "a size such as 2GB", memory)
-    folder = tempfile.mkdtemp(prefix="tablebuilder-dp-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    settings: dict[str, Any] = {"temp_directory": folder} | ({"memory_limit": memory} if memory else {})
+    folder = Path(tempfile.gettempdir(), f"tablebuilder-dp-{secrets.token_hex(8)}")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # known before it is made, as in `files.whole`
+    folder.mkdir(0o700)
+    settings: dict[str, Any] = {"temp_directory": str(folder)} | ({"memory_limit": memory} if memory else {})
     try:
         return duckdb.connect(config=settings)
     except duckdb.Error:
