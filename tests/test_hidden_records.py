@@ -59,6 +59,9 @@ CSV: dict[str, bytes] = {
     "keys whose sums overflow": lines(*(row(1, key=NUMBER * 10**12) for _ in range(3))),
     "negative keys": lines(row(1, key=-NUMBER)),
     "keys with a fraction": lines(row(1, key=f"{NUMBER}.5")),
+    "no names": lines(row(1), row(2)).split(b"\n", 1)[1],
+    "no names, some twice": lines(f"{MARK},{MARK},{MARK}", row(2)).split(b"\n", 1)[1],
+    "a quote in the names": KEYED.replace("h", '"h', 1).encode() + lines(row(1), f'{MARK}",', row(2)),
     "words of the engine": lines(
         f'"{MARK}\nCSV Error on Line: {NUMBER}\nExpected Number of Columns: {NUMBER} Found: {NUMBER}"'
     ),

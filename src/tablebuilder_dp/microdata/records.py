@@ -49,9 +49,13 @@ class Column(NamedTuple):
 
 
 class Records(Protocol):
-    """Opened records: their columns, the name of their view, and what a query over it gives."""
+    """Opened records: their columns, the name of their view, and what a query over it gives.
+
+    The names of ``csv`` columns are not shown: a first line without names is a record.
+    """
 
     columns: tuple[Column, ...]
+    csv: bool
     view: str
 
     def query(self, sql: str) -> Any:
@@ -68,16 +72,17 @@ def column(records: Records, name: str, argument: str) -> Column:
     for found in records.columns:
         if found.name == name:
             return found
-    names = ", ".join(one.name if one.name.isprintable() else repr(one.name) for one in records.columns)
-    raise parameters.wrong_value(argument, f"one of {names}", name)
+    names = (one.name if one.name.isprintable() else repr(one.name) for one in records.columns)
+    allowed = "the names in the first line of the CSV file" if records.csv else ", ".join(names)
+    raise parameters.wrong_value(argument, f"one of {allowed}", name)
 
 
 def _named(names: Sequence[str], types: list[Any]) -> tuple[Column, ...]:
-    repeated = sorted({name for name in names if list(names).count(name) > 1})
-    if repeated:
-        raise ValueError(
-            f"records must have columns of different names, got {parameters.shown(repeated[0])} twice"
-        )
+    first: dict[str, int] = {}
+    for place, name in enumerate(names, 1):
+        if first.setdefault(name, place) < place:
+            both = f"columns {first[name]} and {place}"
+            raise ValueError(f"records must have columns of different names, got the same in {both}")
     kinds = (str(kind).lower().split("(")[0] for kind in types)
     return tuple(
         Column(name, f"c{place}", KINDS.get(kind, kind))
@@ -140,6 +145,8 @@ def _in_our_words(error: Exception, source: Any) -> Exception:
     said = next((words.format(line) for known, words in _KNOWN.items() if re.search(known, text)), None)
     if condition := re.fullmatch(r"[A-Z0-9_.]+", str(getattr(error, "getCondition", str)())):  # of Spark
         kind = condition[0]
+    elif named and isinstance(error, OSError | pa.ArrowInvalid):
+        kind = "the file is damaged"
     return ValueError(": ".join(["the records cannot be read", *map(repr, named), said or kind]))
 
 
@@ -165,6 +172,7 @@ class _DuckRecords:
         self._connection = _duckdb(memory, os.getpid()).cursor()
         if sys.stderr.isatty():  # in notebooks it would ask for widgets; a setting of this cursor alone
             self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        self.csv = sources.is_csv(source)
         names, relation = self._relation(source)
         self.columns = _named(names, relation.types)
         renamed = ", ".join(f"#{place} AS {one.alias}" for place, one in enumerate(self.columns, 1))
@@ -227,7 +235,7 @@ class _SparkRecords:
 
         for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
             PySparkLogger.getLogger(name).addFilter(_not_asking)  # they log errors, which may quote records
-        names = None
+        self.csv, names = sources.is_csv(source), None
         if not isinstance(source, str | Path):
             frame = spark.createDataFrame(_signed(sources.arrow_table(source)))
         elif Path(source).exists():
@@ -235,9 +243,7 @@ class _SparkRecords:
             names = found.names
             frame = _read(spark, found.kind, [f"file://{path.resolve()}" for path in found.paths])
         else:  # a path that Spark alone can reach
-            frame = _read(
-                spark, ".csv" if str(source).lower().endswith(".csv") else ".parquet", [str(source)]
-            )
+            frame = _read(spark, ".csv" if self.csv else ".parquet", [str(source)])
         types = [field.dataType.simpleString() for field in frame.schema]
         self.columns = _named(names or frame.columns, types)
         self._spark = spark

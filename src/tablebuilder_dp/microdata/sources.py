@@ -42,6 +42,11 @@ def files(source: str | Path) -> Files:
     return Files(".parquet", tuple(found), tuple(schema.names))
 
 
+def is_csv(source: Any) -> bool:
+    """Whether a source is a CSV file, by its name."""
+    return isinstance(source, str | Path) and str(source).lower().endswith(".csv")
+
+
 def arrow_table(source: Any) -> Any:
     """A table in memory (Arrow, pandas, Polars, …) as an Arrow table; of any other only its type is told."""
     try:
