@@ -1,6 +1,8 @@
 """What tests share. Hypothesis draws the same examples in every run, so a red test is red for everyone."""
 
 import fcntl
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,14 @@ def secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path.write_bytes(slow_tables.SECRET)
     path.chmod(0o600)
     return path
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Interrupts as a terminal has them: what runs in the background of a script ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

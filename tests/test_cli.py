@@ -286,7 +286,10 @@ def test_what_the_system_refuses_is_one_sentence(capsys: pytest.CaptureFixture[s
         (["privacy", "--table", gone], f"{gone}: No such file or directory"),
         (["privacy", "--table", str(tmp_path)], f"{tmp_path}: Is a directory"),
         ([*save, gone], f"output must be in a folder that exists, got '{gone}'"),
-        ([*save, str(tmp_path)], f"{tmp_path}: Is a directory"),
+        (
+            [*save, str(tmp_path)],
+            f"output must be a new or an ordinary file, got '{tmp_path}', which is a folder",
+        ),
     ):
         assert cli.main(arguments) == 2
         assert capsys.readouterr() == ("", f"tablebuilder-dp: {message}\n")

@@ -116,10 +116,14 @@ def test_zero_is_no_record_key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"id": [1, 2, 1]}, "id must differ from record to record, but 1 occurs more than once"),
-        ({"id": ["x", "x"]}, "but 'x' occurs more than once"),
+        (
+            {"id": [1, 2, 1]},
+            "id must differ from record to record, but 1 value of 'id' occurs more than once",
+        ),
+        ({"id": ["x", "x", "y", "y", "z"]}, "but 2 values of 'id' occur more than once"),
         ({"id": [1, None]}, "id must be given for every record, but 'id' is missing in 1"),
         ({"id": pa.array([None, None], pa.string())}, "but 'id' is missing in 2"),
+        ({"id": ["a", "", None]}, "but 'id' is missing in 2"),
         ({"id": ["a", ""]}, "id must be given for every record, but 'id' is missing in 1"),
         ({"id": [1.0, 2.0]}, "id must be a column of integers or text, got 'id' of type number"),
         ({"id": [True, False]}, "got 'id' of type boolean"),

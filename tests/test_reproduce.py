@@ -42,8 +42,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduce, "run_all", run_all)
 
 
-def start(output: Path, *arguments: str) -> subprocess.Popen[str]:
-    """``python -m compendium`` as a user starts it, from another folder."""
+def start(output: Path, *arguments: str, hears: Any = signal.SIG_DFL) -> subprocess.Popen[str]:
+    """``python -m compendium`` as a user starts it, from another folder; ``hears`` is what SIGINT does."""
     return subprocess.Popen(
         [sys.executable, "-m", "compendium", *arguments],
         stdout=subprocess.PIPE,
@@ -52,6 +52,7 @@ def start(output: Path, *arguments: str) -> subprocess.Popen[str]:
         cwd=output,
         env={**os.environ, "COMPENDIUM_OUTPUT": str(output), "PYTHONPATH": str(ROOT / "src")},
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, hears) and None,
     )
 
 
@@ -318,17 +319,21 @@ def test_two_runs_at_once_are_refused(output: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err == "reproduce: another run is under way; wait for it to end\n"
 
 
-def test_a_terminated_run_takes_its_workers_along(output: Path) -> None:
-    process = start(output, "03", "04", "08", "09")
+@pytest.mark.parametrize(
+    ("number", "hears"),
+    [(signal.SIGTERM, signal.SIG_IGN), (signal.SIGTERM, signal.SIG_DFL), (signal.SIGINT, signal.SIG_DFL)],
+)
+def test_a_terminated_run_takes_its_workers_along(output: Path, number: int, hears: Any) -> None:
+    process = start(output, "03", "04", "08", "09", hears=hears)
     deadline = time.monotonic() + 60
     while (
         len(family := psutil.Process(process.pid).children(recursive=True)) < 4
         and time.monotonic() < deadline
     ):
         time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     err = process.communicate(timeout=30)[1]
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert err.endswith("reproduce: interrupted; run it again to finish\n"), err
     _, alive = psutil.wait_procs(family, timeout=15)
     assert alive == []

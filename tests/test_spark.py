@@ -5,11 +5,16 @@ with REQUIRE_SPARK=1 in the environment that is a failure.
 """
 
 import importlib
+import logging
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,15 +22,18 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
+from test_hidden_records import CSV, MARK, PARQUET, calls, files, hidden, told
 from test_publish import PEOPLE, TABLES, keyed, people
 
 from tablebuilder_dp import cli, microdata
-from tablebuilder_dp.microdata import formats
+from tablebuilder_dp.microdata import formats, records
 from tablebuilder_dp.microdata.record_keys import KEYS
 
 SparkSession: Any = None
+PySparkLogger: Any = None
 with suppress(ImportError):
     SparkSession = importlib.import_module("pyspark.sql").SparkSession
+    PySparkLogger = importlib.import_module("pyspark.logger").PySparkLogger
 
 HAS_JAVA = bool(os.environ.get("JAVA_HOME") or shutil.which("java"))
 if os.environ.get("REQUIRE_SPARK") and not (SparkSession and HAS_JAVA):
@@ -138,7 +146,10 @@ def test_tables_in_memory_and_errors_are_alike(spark: Any) -> None:
         (b"x,k1,k2,k3,k4\n 7,1,2,3,4\n007,5,6,7,8\n", ""),
         (b"x,k1,k2,k3,k4\n\xe9,1,2,3,4\n", "the records cannot be read|records must be .*in UTF-8"),
         (b'x,k1,k2,k3,k4\n"a"b,1,2,3,4\n', "the records cannot be read"),
-        (b"x,x,k2,k3,k4\n1,2,3,4,5\n", "records must have columns of different names, got 'x' twice"),
+        (
+            b"x,x,k2,k3,k4\n1,2,3,4,5\n",
+            "columns of different names, got the same in columns 1 and 2",
+        ),
         (b"x,k1,k2,k3,k4\na,1,2,3\n", "the records cannot be read|record_keys must be integers"),
     ],
 )
@@ -157,6 +168,61 @@ def test_csv_is_read_alike(spark: Any, tmp_path: Path, content: bytes, message: 
     for engine in (None, spark) if message else ():
         with pytest.raises(ValueError, match=message):
             microdata.perturb(path, spark=engine, **options)
+
+
+def test_no_error_shows_a_record(spark: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = {**files(tmp_path), "in memory": PARQUET["categories above 2^63"]}
+    chosen = [*CSV, *(f"{name} (Parquet)" for name in PARQUET), "in memory"]
+    damaged = [name for name in found if name.startswith("damaged")][::15]
+    failed = 0
+    for name in [*chosen, *damaged]:
+        asked = calls(found[name], spark=spark)
+        for what in ("by g", "categories", "cells"):
+            said = told(asked[what]) + capfd.readouterr().err
+            failed += bool(said)
+            try:
+                hidden(said)
+            except AssertionError as error:
+                raise AssertionError(f"{name}, {what}: {error}") from None
+    assert failed > 60
+
+
+def test_errors_are_not_logged_either(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    seen: list[str] = []
+    logger.handlers[:] = [logging.StreamHandler(SimpleNamespace(write=seen.append, flush=lambda: None))]
+    wrong = f"SELECT CAST('{MARK}' AS INT)"
+
+    def ask() -> None:
+        with records.opened(PEOPLE, spark=spark) as found:
+            found.query(wrong)
+
+    hidden(said := told(ask))
+    assert "the records cannot be read: CAST_INVALID_INPUT" in said
+    assert seen == []
+    with pytest.raises(Exception, match=MARK):
+        spark.sql(wrong).toArrow()
+    assert MARK in "".join(seen)
+
+
+RUN = """
+import sys
+from tablebuilder_dp import cli
+for path in sys.argv[2:]:
+    print(cli.main(["perturb", path, "--by", "g", "--epsilon", "1", "--delta", "0.01", "-o", sys.argv[1],
+                    "--spark", "local[1]"]))
+"""
+
+
+def test_sparks_own_log_shows_no_record(tmp_path: Path) -> None:
+    found = files(tmp_path)
+    wrong = [
+        found[name] for name in ("too many fields", "text after a quote", "ids that are not UTF-8 (Parquet)")
+    ]
+    run = [sys.executable, "-c", RUN, str(tmp_path / "o.csv"), *map(str, wrong)]
+    made = subprocess.run(run, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert made.stdout.split()[:2] == ["2", "2"]
+    hidden(made.stderr)
 
 
 def test_folders_are_read_alike(spark: Any, tmp_path: Path) -> None:
@@ -185,6 +251,23 @@ def test_views_of_the_session_are_left_alone(spark: Any) -> None:
     microdata.perturb(PEOPLE, by=["sex"], protection=microdata.from_table(TABLES["rows"]), spark=spark)
     assert [view.name for view in spark.catalog.listTables()] == ["records"]
     spark.catalog.dropTempView("records")
+
+
+def test_calls_at_the_same_time_read_their_own_records(spark: Any, tmp_path: Path) -> None:
+    protection = microdata.from_table(TABLES["rows"])
+    sources = []
+    for place, (end, names) in enumerate([("parquet", "NSW"), ("csv", "abcde")]):
+        drawn = np.random.default_rng(place).integers(0, len(names), 3000)
+        sources.append(tmp_path / f"{place}.{end}")
+        formats.write(keyed({"x": pa.array(list(names)).take(pa.array(drawn))}, seed=place), sources[-1])
+    options: dict[str, Any] = {"by": ["x"], "protection": protection, "audit": True}
+    alone = [microdata.perturb(source, **options).table for source in sources]
+    with ThreadPoolExecutor(6) as pool:
+        found = pool.map(
+            lambda place: microdata.perturb(sources[place % 2], spark=spark, **options).table, range(24)
+        )
+        assert list(found) == alone * 12
+    assert spark.catalog.listTables() == []
 
 
 def test_the_command_takes_a_master(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -335,9 +335,9 @@ def test_rounding_is_no_protection_at_all(tmp_path: Path) -> None:
 
 INTERVALS = {
     '1 of {} must be a header, one of i;j;p;v;p_int_ub or i;j;p;v;p_int_lb;p_int_ub or "pcv","ckey",': "",
-    "1 of {} must be a header, .* got 'i;j;p'": "i;j;p\n0;0;1\n",
-    "1 of {} must be a header, .* got 'i,j,p,v,p_int_ub'": SHORT.replace(";", ","),
-    "1 of {} must be a header, .* got 'pcv;ckey;pvalue'": ONS.replace(",", ";").replace('"', ""),
+    "1 of {} must be a header, .* got none of them": "i;j;p\n0;0;1\n",
+    "1 of {} must be a header, .* got none of them$": SHORT.replace(";", ","),
+    "1 of {} must be a header, one of .* got none of them": ONS.replace(",", ";").replace('"', ""),
     "1 of {} must be followed by the lines of a table, got 'nothing'": "i;j;p;v;p_int_ub\n",
     "2 of {} must be 6 fields separated by ;, got '0;0;1.00;0;1.00'": SHORT.replace(
         "p_int", "p_int_lb;p_int"
@@ -514,7 +514,7 @@ def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
     coarse = PerturbationTable((LookupTable(100, (0, 100, 100)), LookupTable(100, (25, 75, 100))))
     with pytest.raises(ValueError, match="keysize must be 4 for cut points as coarse as these, got 100"):
         table_files.write(coarse, tmp_path / "a.txt", layout="sas")
-    with pytest.raises(FileNotFoundError, match="output must be in a folder that exists"):
+    with pytest.raises(ValueError, match="output must be in a folder that exists"):
         table_files.write(table, tmp_path / "none" / "a.txt", layout="sas")
     assert not (tmp_path / "a.txt").exists()
 

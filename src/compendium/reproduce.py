@@ -29,6 +29,7 @@ from tqdm import tqdm
 from compendium import manifest, notebooks
 from compendium.files import ROOT, output_root, write
 from compendium.runs import PAPER_RUNS, check_parameters, other_run, paper_parameters
+from tablebuilder_dp import stopping
 
 try:
     import fcntl
@@ -62,18 +63,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError) as error:
         print(f"reproduce: {error}", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        with only_run():
+        with stopping.stoppable(final=arguments is None), only_run():
             if tasks:
                 return _run_with(tasks)
             return _reproduce(chosen, force=options.force, accept=options.accept)
     except BlockingIOError:
         print("reproduce: another run is under way; wait for it to end", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         print("reproduce: interrupted; run it again to finish", file=sys.stderr)
-        return 130
+        return stopping.status(interrupt)
 
 
 def select(wanted: Iterable[str]) -> list[str]:

@@ -49,7 +49,7 @@ GROUPS = {
             )
         ],
     ),
-    "foundations": ("What all modules share", ["parameters", "intervals", "files"]),
+    "foundations": ("What all modules share", ["parameters", "intervals", "files", "stopping"]),
 }
 """The pages of the reference in the order of the README's map: title and modules."""
 

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from tablebuilder_dp import (
@@ -22,12 +23,14 @@ from tablebuilder_dp import (
     cli_tables,
     composition,
     design,
+    files,
     noise,
     parameters,
     perturbation_table,
     privacy,
     sampling,
     small_counts,
+    stopping,
     symmetric,
     table_files,
 )
@@ -59,13 +62,14 @@ class _Parser(argparse.ArgumentParser):
 def main(
     arguments: Sequence[str] | None = None, *, plugins: Sequence[Callable[[Register], None]] | None = None
 ) -> int:
-    """Run the command line; 0 on success, 2 with one sentence on bad input."""
+    """Run the command line; 0 on success, 2 with one sentence on bad input, 130 or 143 if it was stopped."""
     options = _parser(_installed() if plugins is None else plugins).parse_args(arguments)
     try:
-        answer = options.run(options)
-    except KeyboardInterrupt:
+        with stopping.stoppable(final=arguments is None) as options.check:
+            answer = options.run(options)
+    except KeyboardInterrupt as interrupt:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
-        return 130
+        return stopping.status(interrupt)
     except (ValueError, TypeError, ArithmeticError) as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2
@@ -283,6 +287,8 @@ def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.Lookup
 
 
 def _table(options: argparse.Namespace) -> Answer:
+    if options.output is not None:
+        files.check(Path(options.output))
     made, table = _lookup(options)
     saved = _save(options, made, table)
     after, smallest = sampling.after_sampling(table), sampling.epsilon(table)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from tablebuilder_dp import design, parameters, small_counts
+from tablebuilder_dp import design, small_counts
 from tablebuilder_dp.cli import Answer, Register, add_slack, read_integer, read_keysize
 from tablebuilder_dp.sampling import RULES
 
@@ -103,51 +101,13 @@ def _add_memory(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def _stoppable() -> Iterator[Callable[[], None]]:
-    """Let a request to end do what an interrupt does: nothing half-written stays behind.
-
-    An interrupt that a library turns into an error of its own is an interrupt again. One that it swallows
-    (an import may) is raised anew by the function that this gives.
-    """
-    stopped = False
-
-    def stop(*_: Any) -> None:
-        nonlocal stopped
-        stopped = True
-        raise KeyboardInterrupt
-
-    def check() -> None:
-        if stopped:
-            raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield check
-        return
-
-    heard = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) != signal.SIG_IGN]
-    before = {one: signal.signal(one, stop) for one in heard}
-    try:
-        yield check
-    except Exception:
-        if stopped:
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
-
-
-@contextmanager
-def _bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+def _bar(options: argparse.Namespace, what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """On a terminal a bar of the records done; everywhere a chance to be stopped after each part."""
     hidden = not sys.stderr.isatty()
-    with (
-        _stoppable() as check,
-        tqdm(total=total, desc=what, unit=" records", unit_scale=True, disable=hidden) as bar,
-    ):
+    with tqdm(total=total, desc=what, unit=" records", unit_scale=True, disable=hidden) as bar:
 
         def progress(done: int) -> None:
-            check()
+            options.check()
             bar.update(done - bar.n)
 
         yield progress
@@ -164,7 +124,7 @@ def _secret(options: argparse.Namespace) -> Answer:
 def _keys(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
 
-    with _bar("keys") as progress:
+    with _bar(options, "keys") as progress:
         microdata.add_keys(
             options.records,
             options.output,
@@ -201,30 +161,29 @@ def _protection(options: argparse.Namespace) -> Any:
 
 def _perturb(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
-    from tablebuilder_dp.microdata import formats, words
+    from tablebuilder_dp.microdata import publish, words
 
     inputs = (options.records, options.table, options.cells, options.categories, options.secret_file)
-    formats.check_output(options.output, *inputs)
-    with _stoppable() as check:
-        protection, categories = _protection(options), _categories(options.categories)
-        with _session(options.spark) as spark:
-            made = microdata.perturb(
-                options.records,
-                by=options.by,
-                protection=protection,
-                margins=options.margins,
-                only_positive=options.only_positive,
-                categories=categories,
-                cells=options.cells,
-                record_keys=options.record_keys,
-                secret_file=options.secret_file,
-                audit=options.audit,
-                spark=spark,
-                memory=options.memory,
-            )
-        facts = {"table": Path(options.output).name, **made.statement}
-        check()
-        written = made.write(options.output)  # last, so that an interrupted run has written nothing
+    publish.check_outputs(options.output, *inputs)
+    protection, categories = _protection(options), _categories(options.categories)
+    with _session(options.spark) as spark:
+        made = microdata.perturb(
+            options.records,
+            by=options.by,
+            protection=protection,
+            margins=options.margins,
+            only_positive=options.only_positive,
+            categories=categories,
+            cells=options.cells,
+            record_keys=options.record_keys,
+            secret_file=options.secret_file,
+            audit=options.audit,
+            spark=spark,
+            memory=options.memory,
+        )
+    facts = {"table": Path(options.output).name, **made.statement}
+    options.check()
+    written = made.write(options.output)  # last, so that an interrupted run has written nothing
     if shortfall := words.shortfall(facts):
         print(shortfall, file=sys.stderr)
     if made.exposed:
@@ -242,10 +201,13 @@ def _categories(path: str | None) -> dict[str, Any]:
         return {}
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError(f"categories must be a JSON file in UTF-8, got {path!r}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"categories must be a JSON file, got {path!r}: {error}") from None
     if not isinstance(found, dict):
-        raise parameters.wrong_value("categories", "a JSON object of lists", found)
+        kind = type(found).__name__
+        raise ValueError(f"categories must be a JSON object of lists, got {path!r} with a {kind}")
     return found
 
 
@@ -269,6 +231,8 @@ def _session(master: str | None) -> Iterator[Any]:
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise ValueError(f"spark must be a master that answers, got {master!r}: {said[0]}") from None
     try:
+        if running is None:
+            session.sparkContext.setLogLevel("OFF")  # what Spark logs of a failure may quote records
         yield session
     finally:
         if running is None:
@@ -279,7 +243,7 @@ def _example(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
 
     records = read_integer(options.records, "records")
-    with _bar("people", records) as progress:
+    with _bar(options, "people", records) as progress:
         microdata.write_census(
             options.output, records=records, seed=read_integer(options.seed, "seed"), progress=progress
         )

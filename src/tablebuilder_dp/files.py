@@ -1,38 +1,86 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all, and take the place of ordinary files only."""
 
 from __future__ import annotations
 
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+SECRET_LENGTH = 32
+"""The bytes of a secret: a file of so many that are no text is taken for one."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
 
 
-def _umask() -> int:
-    """What the user wants to be closed to others; it can only be read by setting it."""
-    found = os.umask(0o077)
-    os.umask(found)
-    return found
+def inputs(*given: Any) -> tuple[Path, ...]:
+    """Those of the things given that are paths, which stay right when the current folder changes."""
+    found = (str(one).removeprefix("file:") for one in given if isinstance(one, str | Path))
+    return tuple(Path(one).resolve() for one in found)
+
+
+def check(path: Path, inputs: Iterable[Path] = (), *, name: str = "output") -> os.stat_result | None:
+    """What is known of the file that a new one is to replace, if there is one; all else is refused.
+
+    That is whatever is no ordinary file, a secret, one of the inputs under any name, and a place in a folder
+    that is an input.
+    """
+    if not path.parent.is_dir():
+        raise _refused(name, "in a folder that exists", path)
+    if not os.access(path.parent, os.W_OK):
+        raise _refused(name, "in a folder that can be written to", path)
+    try:
+        older = path.lstat()
+    except FileNotFoundError:
+        older = None
+    if older and not stat.S_ISREG(older.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(older.st_mode), "a device")
+        raise _refused(name, "a new or an ordinary file", path, f", which is {kind}")
+    folder = path.parent.resolve()
+    for one in filter(Path.exists, inputs):
+        if one.is_dir() and any(map(one.samefile, (folder, *folder.parents))):
+            raise _refused(name, "outside the folder that is read", path)
+        read = one.iterdir() if one.is_dir() else [one]
+        if older and any(os.path.samestat(older, file.stat()) for file in read if file.exists()):
+            raise _refused(name, "another file than what is read", path)
+    if older and older.st_size == SECRET_LENGTH:
+        try:
+            path.read_bytes().decode()
+        except UnicodeDecodeError:
+            raise _refused(name, "a new or an ordinary file", path, ", which is a secret") from None
+    return older
+
+
+def _refused(name: str, allowed: str, path: Path, what: str = "") -> ValueError:
+    return ValueError(f"{name} must be {allowed}, got {str(path)!r}{what}")
 
 
 @contextmanager
-def whole(path: Path, *, mode: int = 0o644) -> Iterator[Path]:
+def whole(path: Path, *, mode: int = 0o644, inputs: Iterable[Path] = ()) -> Iterator[Path]:
     """A temporary name beside ``path`` to write to; it takes the place of ``path`` at the end.
 
     If anything goes wrong before, an interrupt included, the temporary file is deleted and an older
-    ``path`` stays as it was.
+    ``path`` stays as it was. What `check` refuses is never replaced, and what the older file's mode keeps
+    from others the new one's does too.
     """
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"output must be in a folder that exists, got {str(path)!r}")
+    older = check(path, inputs)
+    kept = older.st_mode | 0o600 if older else 0o777
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:  # the name is known before the file is made, so no interrupt can leave one behind
-        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode & kept))
         yield temporary
-        temporary.chmod(mode & ~_umask())
+        if older := check(path, inputs):
+            temporary.chmod(stat.S_IMODE(temporary.stat().st_mode) & older.st_mode)
         temporary.replace(path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)

@@ -45,7 +45,8 @@ def read(path: str | PathLike[str]) -> PerturbationTable:
     up to 750 serves larger counts by its last 250 rows, any other refuses them. D is the largest noise
     that a line has.
 
-    A malformed file is a ValueError that names the line; bytes that are not UTF-8 are shown in it.
+    A malformed file is a ValueError that names the line; bytes that are not UTF-8 are shown in it. A first
+    line that is no header is not shown, as the file may be anything.
     """
     with Path(path).open(encoding="utf-8-sig", errors="backslashreplace") as file:
         header, lines = file.readline(_LONG), Lines(str(path), iter(partial(file.readline, _LONG), ""))
@@ -54,7 +55,8 @@ def read(path: str | PathLike[str]) -> PerturbationTable:
             return table_intervals.read(lines, bare.count(";") + 1)
         if bare == _HEADERS["ons"].replace('"', ""):
             return _read_ons(lines)
-    raise lines.wrong(f"a header, one of {' or '.join(_HEADERS.values())}", header)
+    allowed = " or ".join(_HEADERS.values())
+    raise ValueError(f"line 1 of {path} must be a header, one of {allowed}, got none of them")
 
 
 def write(table: PerturbationTable, path: str | PathLike[str], *, layout: str) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tablebuilder_dp import parameters
 from tablebuilder_dp.cellkey import BITS
-from tablebuilder_dp.microdata.records import VIEW, Column, Records, column
+from tablebuilder_dp.microdata.records import Column, Records, column
 
 TYPES: Mapping[str, Any] = {
     "text": pa.string(),
@@ -57,7 +57,7 @@ class Cells(NamedTuple):
         return tuple(len(one) + self.margins for one in self.categories)
 
 
-def query(by: Sequence[Column], keys: Sequence[Column], *, margins: bool) -> str:
+def query(view: str, by: Sequence[Column], keys: Sequence[Column], *, margins: bool) -> str:
     """The one query that touches the records, in SQL that every engine understands.
 
     ``valid`` counts the records whose keys are keys.
@@ -65,7 +65,7 @@ def query(by: Sequence[Column], keys: Sequence[Column], *, margins: bool) -> str
     variables = [one.alias for one in by]
     listed, components = ", ".join(variables), [f"k{place}" for place in range(len(keys))]
 
-    valid = " AND ".join(f"{one} BETWEEN {_lowest(components)} AND {2**BITS - 1}" for one in components)
+    valid = " AND ".join(f"{one} IS NOT NULL" for one in components)
     measures = {
         "people": "COUNT(*)",
         "valid": f"COUNT(*) FILTER (WHERE {valid})",
@@ -75,9 +75,10 @@ def query(by: Sequence[Column], keys: Sequence[Column], *, margins: bool) -> str
     whole = "SUM({})" if margins else "{}"  # of the cells in a margin
     outer = [f"CAST({whole.format(name)} AS BIGINT) AS {name}" for name in measures]
     totals = [f"CAST(GROUPING({one}) AS BIGINT) AS total_{one}" for one in variables if margins]
-    chosen = [*variables, *(f"{_key(one)} AS {k}" for one, k in zip(keys, components, strict=True))]
+    low = _lowest(keys)
+    chosen = [*variables, *(f"{_key(one, low)} AS {k}" for one, k in zip(keys, components, strict=True))]
     return (
-        f"WITH keyed AS (SELECT {', '.join(chosen)} FROM {VIEW}), "  # noqa: S608 (aliases only)
+        f"WITH keyed AS (SELECT {', '.join(chosen)} FROM {view}), "  # noqa: S608 (aliases only)
         f"cells AS (SELECT {listed}, {', '.join(inner)} FROM keyed GROUP BY {listed}) "
         f"SELECT {', '.join([*variables, *totals, *outer])} FROM cells"
         f"{f' GROUP BY CUBE ({listed})' if margins else ''}"
@@ -89,12 +90,11 @@ def _lowest(keys: Sequence[Any]) -> int:
     return 1 if len(keys) > 1 else 0
 
 
-def _key(one: Column) -> str:
-    """A record key as an integer; one that is too large, or a text that is no plain decimal, is missing."""
+def _key(one: Column, low: int) -> str:
+    """A record key as an integer; what is none, or a text that is no plain decimal, is missing."""
     number = f"TRY_CAST({one.alias} AS BIGINT)"
-    if one.kind == "integer":
-        return number
-    return f"CASE WHEN CAST({number} AS VARCHAR(20)) = {one.alias} THEN {number} END"
+    plain = "" if one.kind == "integer" else f" AND CAST({number} AS VARCHAR(20)) = {one.alias}"
+    return f"CASE WHEN {number} BETWEEN {low} AND {2**BITS - 1}{plain} THEN {number} END"
 
 
 def count(
@@ -111,14 +111,8 @@ def count(
     ``categories`` may name a variable's categories in the order of the table; the others have those that
     occur, sorted, with the missing one last.
     """
-    variables = [column(records, name, "by") for name in _names(by, "by", margins)]
+    variables = [with_categories(records, name, "by") for name in _names(by, "by", margins)]
     components = [column(records, name, "record_keys") for name in keys]
-    for one in variables:
-        if one.kind not in TYPES:
-            raise ValueError(
-                f"by must name columns of text, integers, numbers, booleans or dates, got {one.name!r}, "
-                f"which is of type {one.kind}"
-            )
     for one in components:
         if one.kind not in ("integer", "text"):
             raise ValueError(
@@ -126,12 +120,12 @@ def count(
             )
     if unknown := sorted(set(categories) - {one.name for one in variables}):
         raise parameters.wrong_value("categories", "about columns of the table", unknown[0])
-    found = records.query(query(variables, components, margins=margins)).combine_chunks()
+    found = records.query(query(records.view, variables, components, margins=margins)).combine_chunks()
     found = found.filter(pc.greater(pc.fill_null(found["people"], 0), 0))  # no people, yet a grand total
     _check_keys(found, list(keys), keysize, margins)
     places, sets = [], []
     for one in variables:
-        values = canonical(found[one.alias], TYPES[one.kind])
+        values = _values(one, found[one.alias])
         if one.kind == "text" and pc.any(pc.match_substring(values, "\ufffd")).as_py():
             raise ValueError(f"records must be in UTF-8, but {one.name!r} has texts that are not")
         total = found[f"total_{one.alias}"].to_numpy() > 0 if margins else np.zeros(len(values), dtype=bool)
@@ -139,9 +133,7 @@ def count(
         place = pc.index_in(values, value_set=listed).fill_null(-1).to_numpy(zero_copy_only=False)
         place = np.where(total, len(listed), place)
         if place.min(initial=0) < 0:
-            missed = values[int(np.argmin(place))].as_py()
-            named = "a missing value (null)" if missed is None else repr(missed)
-            raise ValueError(f"categories of {one.name!r} must include {named}, which occurs")
+            raise _not_listed(one.name, pc.unique(values.filter(pa.array(place < 0))))
         places.append(place)
         sets.append(listed)
     return Cells(
@@ -152,6 +144,32 @@ def count(
         counts=found["people"].to_numpy(),
         sums=np.stack([found[f"sum_k{j}"].to_numpy() for j in range(len(keys))], axis=1).astype(np.uint64),
     )
+
+
+def with_categories(records: Records, name: str, argument: str) -> Column:
+    """A column that has categories."""
+    found = column(records, name, argument)
+    if found.kind not in TYPES:
+        raise ValueError(
+            f"{argument} must name columns of text, integers, numbers, booleans or dates, got {name!r}, "
+            f"which is of type {found.kind}"
+        )
+    return found
+
+
+def _values(one: Column, values: Any) -> Any:
+    try:
+        return canonical(values, TYPES[one.kind])
+    except pa.ArrowInvalid:  # an unsigned integer, which the error would show
+        raise ValueError(f"by must name columns of integers below 2^63, which {one.name!r} is not") from None
+
+
+def _not_listed(name: str, missed: Any) -> ValueError:
+    """The error about categories that occur: all that is told of them is their number."""
+    many = len(missed) > 1
+    null = (", null among them" if many else ": null") if missed.null_count else ""
+    told = f"{len(missed)} {'are' if many else 'is'} not in the list{null}"
+    return ValueError(f"categories of {name!r} must list all that occur, but {told}")
 
 
 def _names(by: Any, argument: str, margins: bool) -> list[str]:
@@ -168,9 +186,10 @@ def _check_keys(found: Any, keys: Sequence[str], keysize: int, margins: bool) ->
     if people.max(initial=0) >= PEOPLE_MAX:
         raise ValueError(f"records of a cell must be fewer than {PEOPLE_MAX}, got {people.max()}")
     if (valid < people).any():
+        wrong = people - valid
         raise ValueError(
             f"record_keys must be integers from {_lowest(keys)} to {2**BITS - 1} for every record, which "
-            f"{', '.join(keys)} are not"
+            f"{', '.join(keys)} are not in {wrong.max() if margins else wrong.sum()} records"
         )
     everybody = people.max(initial=0) if margins else people.sum()
     if everybody < _ENOUGH:
@@ -202,12 +221,12 @@ def _categories(one: Column, values: Any, given: Sequence[Any] | None) -> Any:
     if given is None:
         distinct = pc.unique(values)
         return distinct.take(pc.sort_indices(distinct))
+    if isinstance(given, pa.Array):
+        return _listed(one, given)
     allowed = f"a list of different categories of {one.name!r} ({one.kind})"
-    if isinstance(given, str) or not isinstance(given, Sequence | pa.Array) or not len(given):
+    if isinstance(given, str) or not isinstance(given, Sequence) or not len(given):
         raise parameters.wrong_value("categories", allowed, given)
     try:
-        if isinstance(given, pa.Array):
-            given = given.cast(TYPES[one.kind]).to_pylist()
         if one.kind == "date":  # also as JSON has them, 2021-08-10
             given = [date.fromisoformat(day) if isinstance(day, str) else day for day in given]
         listed = canonical(pa.array(given, type=TYPES[one.kind]), TYPES[one.kind])
@@ -215,4 +234,16 @@ def _categories(one: Column, values: Any, given: Sequence[Any] | None) -> Any:
         raise parameters.wrong_value("categories", allowed, given) from None
     if len(pc.unique(listed)) < len(listed):
         raise parameters.wrong_value("categories", allowed, given)
+    return listed
+
+
+def _listed(one: Column, given: Any) -> Any:
+    """The categories that a list of cells has."""
+    try:
+        listed = canonical(given, TYPES[one.kind])
+    except pa.ArrowException:
+        allowed = f"categories of type {one.kind} in {one.name!r}"
+        raise ValueError(f"cells must have {allowed}, got some of type {given.type}") from None
+    if len(pc.unique(listed)) < len(listed):
+        raise ValueError("cells must be listed once each, but some are listed twice")
     return listed

@@ -6,7 +6,6 @@ and a missing one stay different.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from tablebuilder_dp import parameters
-from tablebuilder_dp.files import whole
+from tablebuilder_dp import files, parameters
 
 
 def suffix(path: str | Path, name: str) -> str:
@@ -41,17 +39,10 @@ def suffix(path: str | Path, name: str) -> str:
 def check_output(path: str | Path, *inputs: Any) -> str:
     """The `suffix` of a file that can be written, so that hours of work are not lost at their end.
 
-    It must be none of the inputs, of which those that are no paths do not count.
+    It must be none of the inputs (see `files.check`), of which those that are no paths do not count.
     """
-    kind, folder = suffix(path, "output"), Path(path).parent
-    if not folder.is_dir():
-        raise parameters.wrong_value("output", "in a folder that exists", str(path))
-    if not os.access(folder, os.W_OK):
-        raise parameters.wrong_value("output", "in a folder that can be written to", str(path))
-    for one in inputs:
-        both = isinstance(one, str | Path) and Path(path).exists() and Path(one).exists()
-        if both and Path(path).samefile(one):
-            raise parameters.wrong_value("output", "another file than what is read", str(path))
+    kind = suffix(path, "output")
+    files.check(Path(path), files.inputs(*inputs))
     return kind
 
 
@@ -74,10 +65,20 @@ def sink(path: Path, kind: str, schema: Any, *, plain: tuple[str, ...] = ()) -> 
 
 
 @contextmanager
-def writer(path: str | Path, schema: Any, *, plain: tuple[str, ...] = (), mode: int = 0o644) -> Iterator[Any]:
-    """A `sink` that becomes the file ``path`` at the end, whole or not at all."""
-    kind = check_output(path)
-    with whole(Path(path), mode=mode) as temporary, sink(temporary, kind, schema, plain=plain) as opened:
+def writer(
+    path: str | Path,
+    schema: Any,
+    *,
+    plain: tuple[str, ...] = (),
+    mode: int = 0o644,
+    inputs: tuple[Path, ...] = (),
+) -> Iterator[Any]:
+    """A `sink` that becomes the file ``path`` at the end, whole or not at all, but none of the inputs."""
+    kind = suffix(path, "output")
+    with (
+        files.whole(Path(path), mode=mode, inputs=inputs) as temporary,
+        sink(temporary, kind, schema, plain=plain) as opened,
+    ):
         yield opened
 
 

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tablebuilder_dp import parameters
-from tablebuilder_dp.microdata.cells import Cells, canonical
-from tablebuilder_dp.microdata.records import VIEW, column, opened
+from tablebuilder_dp.microdata.cells import Cells, canonical, with_categories
+from tablebuilder_dp.microdata.records import opened
 
 CELLS_MAX = 10_000_000
 """The most cells of a table that lists all combinations of its categories."""
@@ -23,9 +23,10 @@ CELLS_MAX = 10_000_000
 def read(source: Any, by: Sequence[str], *, memory: str | None = None) -> Any:
     """A file or table that lists the cells of a table, each once, as an Arrow table of the variables."""
     with opened(source, memory=memory) as records:
-        variables = [column(records, name, "cells") for name in by]
+        variables = [with_categories(records, name, "cells") for name in by]
         chosen = ", ".join(one.alias for one in variables)
-        found = records.query(f"SELECT {chosen} FROM {VIEW}").rename_columns(list(by))  # noqa: S608 (aliases)
+        asked = f"SELECT {chosen} FROM {records.view}"  # noqa: S608 (aliases)
+        found = records.query(asked).rename_columns(list(by))
     if len(found) > CELLS_MAX:
         raise parameters.wrong_value("cells", f"a list of at most {CELLS_MAX} cells", len(found))
     if found.group_by(list(by)).aggregate([]).num_rows < len(found):
@@ -61,9 +62,10 @@ def _order(cells: Cells, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
     index = _index(cells.places, cells.shape)
     order: NDArray[np.int64] = np.searchsorted(wanted, index)
     if (outside := wanted[np.minimum(order, len(wanted) - 1)] != index).any():
-        place = cells.places[outside][0]
-        names = [known[int(i)].as_py() for known, i in zip(cells.categories, place, strict=True)]
-        raise ValueError(f"cells must include {tuple(names)}, where there are people")
+        totals = (cells.places == [len(one) for one in cells.categories]).any(axis=1)
+        number = int((outside & ~totals).sum())
+        told = f"{number} {'is' if number == 1 else 'are'} not in the list"
+        raise ValueError(f"cells must list all that have people, but {told}")
     return order
 
 

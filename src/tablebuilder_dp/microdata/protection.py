@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ class Protection:
     """A perturbation table as cell keys are looked up in it, and what it was made from.
 
     ``made``, ``delta`` (the δ asked for), ``rule`` and ``way`` are None for a table from elsewhere,
-    ``source`` is None for a design.
+    ``source``, a file's name, and ``file`` are None for a design.
     """
 
     table: PerturbationTable
@@ -28,6 +28,7 @@ class Protection:
     rule: str | None = None
     way: str | None = None
     source: str | None = None
+    file: Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def keeps_empty(self) -> bool:
@@ -79,10 +80,10 @@ def from_table(table: PerturbationTable | str | Path) -> Protection:
     Cell keys have up to 32 bits. A table of decimals or of more keys is served by all 2^32: a key is
     compared as key/2^32 with the cut points, as the file means it.
     """
-    source = None
+    source = file = None
     if not isinstance(table, PerturbationTable):
-        source, table = Path(table).name, table_files.read(table)
+        file, source, table = Path(table).resolve(), Path(table).name, table_files.read(table)
     size = table.keysize
     if not table.by_key and (size & (size - 1) or size > 2**BITS):
         table = perturbation.requantised(table, 2**BITS)
-    return Protection(table, source=source)
+    return Protection(table, source=source, file=file)

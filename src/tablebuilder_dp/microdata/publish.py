@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tablebuilder_dp import cellkey, parameters
+from tablebuilder_dp import cellkey, files, parameters
 from tablebuilder_dp import perturbation_table as perturbation
-from tablebuilder_dp.files import whole
 from tablebuilder_dp.microdata import cells as counting
 from tablebuilder_dp.microdata import formats, listing, records, secret, statement, words
 from tablebuilder_dp.microdata.protection import Protection
@@ -36,7 +35,8 @@ class Published:
 
     The table has the columns of ``by``, with margins ``total_over`` (the variables that a row sums over,
     whose own columns are then empty), and ``count``. ``exposed`` is for the office alone: how many cells
-    have one person fewer than a total that is published too, and so may give this person away.
+    have one person fewer than a total that is published too, and so may give this person away. ``inputs``
+    are the files and folders that it was made from, which `write` never replaces.
     """
 
     table: Any
@@ -49,6 +49,7 @@ class Published:
     key_columns: int
     audit: bool
     exposed: int
+    inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
 
     @cached_property
     def statement(self) -> dict[str, Any]:
@@ -72,22 +73,26 @@ class Published:
 
     def write(self, path: str | Path) -> list[Path]:
         """Write the table and, beside it, the statement as JSON and in plain words."""
-        target, kind = Path(path), formats.check_output(path)
+        kind, (target, *beside) = check_outputs(path, *self.inputs)
         facts = {"table": target.name, **self.statement}
         as_json = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
-        contents = {"json": as_json, "txt": words.words(facts)}
-        beside = {target.with_name(f"{target.name}.statement.{end}"): text for end, text in contents.items()}
-        for name in beside:
-            if name.is_dir():
-                raise parameters.wrong_value("output", f"where {name.name} can be written", str(target))
-        mode = 0o600 if self.audit else 0o644
-        with ExitStack() as files:  # all are written before the first takes its name; the table is the last
-            temporary = files.enter_context(whole(target, mode=mode))
-            with formats.sink(temporary, kind, self.table.schema) as opened:
-                opened.write_table(self.table)
-            for name, text in beside.items():
-                files.enter_context(whole(name, mode=mode)).write_text(text, encoding="utf-8")
+        new: dict[str, Any] = {"mode": 0o600 if self.audit else 0o644, "inputs": self.inputs}
+        with ExitStack() as opened:  # all are written before the first takes its name; the table is the last
+            temporary = opened.enter_context(files.whole(target, **new))
+            with formats.sink(temporary, kind, self.table.schema) as sink:
+                sink.write_table(self.table)
+            for name, text in zip(beside, (as_json, words.words(facts)), strict=True):
+                opened.enter_context(files.whole(name, **new)).write_text(text, encoding="utf-8")
         return [target, *beside]
+
+
+def check_outputs(path: str | Path, *inputs: Any) -> tuple[str, list[Path]]:
+    """The kind of a table that can be written, and its file with those of the statement beside it."""
+    kind, table = formats.check_output(path, *inputs), Path(path)
+    beside = [table.with_name(f"{table.name}.statement.{end}") for end in ("json", "txt")]
+    for one in beside:
+        files.check(one, files.inputs(*inputs), name="the statement beside output")
+    return kind, [table, *beside]
 
 
 def perturb(
@@ -125,6 +130,7 @@ def perturb(
     reserved = ["count", *(["total_over"] if margins else []), *(AUDIT if audit else []), *names]
     if clash := sorted(set(by) & set(reserved)):
         raise parameters.wrong_value("by", f"without the names {', '.join(reserved)}", clash[0])
+    inputs = files.inputs(source, cells, secret_file, protection.file)
     listed = None if cells is None else listing.read(cells, by, memory=memory)
     lists = dict(categories or {})
     if listed is not None:
@@ -169,6 +175,7 @@ def perturb(
         key_columns=len(names),
         audit=audit,
         exposed=listing.exposed(counted) if margins else 0,
+        inputs=inputs,
     )
 
 

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from tablebuilder_dp import cellkey, parameters
+from tablebuilder_dp import cellkey, files, parameters
 from tablebuilder_dp.microdata import formats, secret
-from tablebuilder_dp.microdata.records import VIEW, column, opened, readable
+from tablebuilder_dp.microdata.records import column, opened, readable
 from tablebuilder_dp.microdata.sources import csv_header
 
 KEYS = ("record_key_1", "record_key_2", "record_key_3", "record_key_4")
@@ -63,10 +63,12 @@ def add_keys(
         raise parameters.wrong_value("records", f"without the columns {', '.join(KEYS)}", taken[0])
     for name in KEYS:
         schema = schema.append(pa.field(name, pa.uint32()))
-    with formats.writer(output, schema, plain=KEYS, mode=0o600) as opened_file:
+    inputs = files.inputs(source, secret_file)
+    with formats.writer(output, schema, plain=KEYS, mode=0o600, inputs=inputs) as opened_file:
         for batch in _readable(batches, path):
-            keys = of_ids(batch.column(place), hidden)
-            opened_file.write_batch(pa.record_batch([*batch.columns, *keys], schema=schema))
+            with readable(None):
+                keys = of_ids(batch.column(place), hidden)
+                opened_file.write_batch(pa.record_batch([*batch.columns, *keys], schema=schema))
             done += len(batch)
             if progress is not None:
                 progress(done)
@@ -80,16 +82,17 @@ def check_ids(source: Any, *, id: str, memory: str | None = None) -> None:
             raise ValueError(f"id must be a column of integers or text, got {id!r} of type {found.kind}")
         name = found.alias
         empty = f" OR {name} = ''" if found.kind == "text" else ""
-        wrong = records.query(
-            f"SELECT {name} AS id, COUNT(*) AS times FROM {VIEW} "  # noqa: S608 (no name of a file in it)
-            f"GROUP BY {name} HAVING COUNT(*) > 1 OR {name} IS NULL{empty} ORDER BY {name} LIMIT 1"
+        [wrong] = records.query(
+            f"WITH ids AS (SELECT {name} IS NULL{empty} AS missing, COUNT(*) AS times "  # noqa: S608 (aliases)
+            f"FROM {records.view} GROUP BY {name}) SELECT "
+            "CAST(SUM(times) FILTER (WHERE missing) AS BIGINT) AS missing, "
+            "COUNT(*) FILTER (WHERE times > 1 AND NOT missing) AS repeated FROM ids"
         ).to_pylist()
-    if wrong and wrong[0]["id"] in (None, ""):
-        raise ValueError(f"id must be given for every record, but {id!r} is missing in {wrong[0]['times']}")
-    if wrong:
-        raise ValueError(
-            f"id must differ from record to record, but {wrong[0]['id']!r} occurs more than once"
-        )
+    if wrong["missing"]:
+        raise ValueError(f"id must be given for every record, but {id!r} is missing in {wrong['missing']}")
+    if many := wrong["repeated"]:
+        told = f"1 value of {id!r} occurs" if many == 1 else f"{many} values of {id!r} occur"
+        raise ValueError(f"id must differ from record to record, but {told} more than once")
 
 
 def _readable(batches: Iterator[Any], path: Path) -> Iterator[Any]:

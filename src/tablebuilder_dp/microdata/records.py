@@ -1,23 +1,24 @@
 """Records where they lie, for one query at a time: DuckDB on one machine, or a Spark session.
 
-Both engines see a view `VIEW` whose columns are named c0, c1, … by their place. No name that stands
-in a file ever becomes part of a query, so none can change it. CSV columns are read as text, each as it
-stands: what another row holds cannot change how a code such as 007 is read.
+Both engines see a view, named anew each time, whose columns are named c0, c1, … by their place. No name
+that stands in a file ever becomes part of a query, so none can change it. CSV columns are read as text, each
+as it stands: what another row holds cannot change how a code such as 007 is read.
 """
 
 from __future__ import annotations
 
 import atexit
 import glob
-import itertools
 import os
 import re
+import secrets
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -39,10 +40,6 @@ KINDS: Mapping[str, str] = {
 """What the types of the engines are to us; all others are of no use as categories, ids or keys."""
 
 
-VIEW = "tablebuilder_dp_records"
-_NUMBERS = itertools.count()
-
-
 class Column(NamedTuple):
     """A column by its own name, the name that queries use for it, and its kind."""
 
@@ -52,12 +49,22 @@ class Column(NamedTuple):
 
 
 class Records(Protocol):
-    """Opened records: their columns, and what a query over `VIEW` gives."""
+    """Opened records: their columns, the name of their view, and what a query over it gives.
+
+    The names of ``csv`` columns are not shown: a first line without names is a record.
+    """
 
     columns: tuple[Column, ...]
+    csv: bool
+    view: str
 
     def query(self, sql: str) -> Any:
         """An Arrow table."""
+
+
+def _new_view() -> str:
+    """A name that no other view has: all threads of a session see each other's."""
+    return f"tablebuilder_dp_{secrets.token_hex(8)}"
 
 
 def column(records: Records, name: str, argument: str) -> Column:
@@ -65,16 +72,17 @@ def column(records: Records, name: str, argument: str) -> Column:
     for found in records.columns:
         if found.name == name:
             return found
-    names = ", ".join(one.name if one.name.isprintable() else repr(one.name) for one in records.columns)
-    raise parameters.wrong_value(argument, f"one of {names}", name)
+    names = (one.name if one.name.isprintable() else repr(one.name) for one in records.columns)
+    allowed = "the names in the first line of the CSV file" if records.csv else ", ".join(names)
+    raise parameters.wrong_value(argument, f"one of {allowed}", name)
 
 
 def _named(names: Sequence[str], types: list[Any]) -> tuple[Column, ...]:
-    repeated = sorted({name for name in names if list(names).count(name) > 1})
-    if repeated:
-        raise ValueError(
-            f"records must have columns of different names, got {parameters.shown(repeated[0])} twice"
-        )
+    first: dict[str, int] = {}
+    for place, name in enumerate(names, 1):
+        if first.setdefault(name, place) < place:
+            both = f"columns {first[name]} and {place}"
+            raise ValueError(f"records must have columns of different names, got the same in {both}")
     kinds = (str(kind).lower().split("(")[0] for kind in types)
     return tuple(
         Column(name, f"c{place}", KINDS.get(kind, kind))
@@ -100,30 +108,46 @@ def opened(source: Any, *, spark: Any = None, memory: str | None = None) -> Iter
 
 @contextmanager
 def readable(source: Any) -> Iterator[None]:
-    """Give what an engine says about records in one sentence, without the lines that it quotes from them."""
+    """Say what is wrong with records in one sentence of our own: what an engine says may quote them."""
     try:
         yield
     except Exception as error:
-        raise _in_one_sentence(error, source) from None
+        raise _in_our_words(error, source) from None
 
 
-_REASON = re.compile(
-    r"^(Expected Number of Columns: \d+ Found: \d+|Value with unterminated quote|Invalid unicode)",
-    re.MULTILINE,
-)
-"""What DuckDB says further down, below the line of the file; all else there may be a record."""
+_LINE = re.compile(r"\A(?:[A-Z][A-Za-z ]* Error: CSV Error on Line: |CSV parse error: Row #)([0-9]+)")
+"""Where an engine names a line, ahead of all that it quotes."""
+
+_KNOWN: Mapping[str, str] = {
+    r"Expected Number of Columns|Expected [0-9]+ columns": "{} has more or fewer fields than the first",
+    r"unterminated quote": "{} has a quote that is not closed, or text after one",
+    r"Maximum line size|straddling object": "{} is too long",
+    r"not utf-8|[Ii]nvalid UTF-?8|not valid UTF": "{} is not in UTF-8",
+    r"CSV Error on Line|CSV [Pp]arse": "{} cannot be told apart into fields",
+    r"file size is 0 bytes": "the file is empty",
+    r"[Mm]agic bytes": "it is no Parquet file, or only a part of one",
+    r"Out of Memory Error": "more memory is needed",
+    r"Could not write file": "there is no room for temporary files",
+}
+"""What engines say, and what of it is passed on: nothing that may come from a record."""
 
 
-def _in_one_sentence(error: Exception, source: Any) -> Exception:
-    """An engine's error as one of ours: its first line says what is wrong."""
-    engines = ("duckdb", "_duckdb", "pyspark", "py4j", "pyarrow")
-    nameless = type(error) is OSError and error.errno is None  # Arrow about a damaged file
-    if type(error).__module__.split(".")[0] not in engines and not nameless:
+def _in_our_words(error: Exception, source: Any) -> Exception:
+    """An error of ours or of the system as it is, any other by what is known of it and by its type."""
+    if type(error) in (ValueError, TypeError):
         return error
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    named = [repr(str(source))] if isinstance(source, str | Path) else []
-    said = [lines[0] if lines else type(error).__name__, *_REASON.findall(str(error))[:1]]
-    return ValueError(": ".join(["the records cannot be read", *named, ", ".join(said)]))
+    named = [str(source)] if isinstance(source, str | Path) else []
+    if isinstance(error, OSError) and error.errno is not None:
+        return error if error.filename else OSError(error.errno, os.strerror(error.errno), *named)
+    text, kind = str(error), type(error).__name__
+    found = _LINE.search(text)
+    line = f"line {found[1]}" if found else "a line"
+    said = next((words.format(line) for known, words in _KNOWN.items() if re.search(known, text)), None)
+    if condition := re.fullmatch(r"[A-Z0-9_.]+", str(getattr(error, "getCondition", str)())):  # of Spark
+        kind = condition[0]
+    elif named and isinstance(error, OSError | pa.ArrowInvalid):
+        kind = "the file is damaged"
+    return ValueError(": ".join(["the records cannot be read", *map(repr, named), said or kind]))
 
 
 @cache
@@ -133,9 +157,10 @@ def _duckdb(memory: str | None, process: int) -> Any:
 
     if memory is not None and not re.fullmatch(r"[0-9.]+ ?[KMGT]i?B", str(memory), re.IGNORECASE):
         raise parameters.wrong_value("memory", "a size such as 2GB", memory)
-    folder = tempfile.mkdtemp(prefix="tablebuilder-dp-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    settings: dict[str, Any] = {"temp_directory": folder} | ({"memory_limit": memory} if memory else {})
+    folder = Path(tempfile.gettempdir(), f"tablebuilder-dp-{secrets.token_hex(8)}")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # known before it is made, as in `files.whole`
+    folder.mkdir(0o700)
+    settings: dict[str, Any] = {"temp_directory": str(folder)} | ({"memory_limit": memory} if memory else {})
     try:
         return duckdb.connect(config=settings)
     except duckdb.Error:
@@ -147,14 +172,12 @@ class _DuckRecords:
         self._connection = _duckdb(memory, os.getpid()).cursor()
         if sys.stderr.isatty():  # in notebooks it would ask for widgets; a setting of this cursor alone
             self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        self.csv = sources.is_csv(source)
         names, relation = self._relation(source)
         self.columns = _named(names, relation.types)
         renamed = ", ".join(f"#{place} AS {one.alias}" for place, one in enumerate(self.columns, 1))
-        # Plain SQL starts sooner than a query of a relation. Views are seen by all cursors of the process,
-        # so each has a name of its own behind the temporary one, which is seen by this cursor alone.
-        self._view = f"source_{next(_NUMBERS)}"
-        relation.project(renamed).create_view(self._view)
-        self._connection.execute(f"CREATE TEMP VIEW {VIEW} AS SELECT * FROM {self._view}")  # noqa: S608
+        self.view = _new_view()
+        relation.project(renamed).create_view(self.view)  # plain SQL starts sooner than a relation's query
 
     def _relation(self, source: Any) -> tuple[Sequence[str], Any]:
         if not isinstance(source, str | Path):
@@ -195,13 +218,24 @@ class _DuckRecords:
             return asked.result()
 
     def close(self) -> None:
-        self._connection.execute(f"DROP VIEW {VIEW}; DROP VIEW {self._view}")
+        self._connection.execute(f"DROP VIEW {self.view}")
         self._connection.close()
+
+
+_ASKING: ContextVar[bool] = ContextVar("asking", default=False)
+
+
+def _not_asking(_: Any) -> bool:
+    return not _ASKING.get()
 
 
 class _SparkRecords:
     def __init__(self, source: Any, spark: Any) -> None:
-        names = None
+        from pyspark.logger import PySparkLogger
+
+        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+            PySparkLogger.getLogger(name).addFilter(_not_asking)  # they log errors, which may quote records
+        self.csv, names = sources.is_csv(source), None
         if not isinstance(source, str | Path):
             frame = spark.createDataFrame(_signed(sources.arrow_table(source)))
         elif Path(source).exists():
@@ -209,19 +243,22 @@ class _SparkRecords:
             names = found.names
             frame = _read(spark, found.kind, [f"file://{path.resolve()}" for path in found.paths])
         else:  # a path that Spark alone can reach
-            frame = _read(
-                spark, ".csv" if str(source).lower().endswith(".csv") else ".parquet", [str(source)]
-            )
+            frame = _read(spark, ".csv" if self.csv else ".parquet", [str(source)])
         types = [field.dataType.simpleString() for field in frame.schema]
         self.columns = _named(names or frame.columns, types)
         self._spark = spark
-        frame.toDF(*(one.alias for one in self.columns)).createOrReplaceTempView(VIEW)
+        self.view = _new_view()
+        frame.toDF(*(one.alias for one in self.columns)).createTempView(self.view)
 
     def query(self, sql: str) -> Any:
-        return self._spark.sql(sql).toArrow()
+        before = _ASKING.set(True)
+        try:
+            return self._spark.sql(sql).toArrow()
+        finally:
+            _ASKING.reset(before)
 
     def close(self) -> None:
-        self._spark.catalog.dropTempView(VIEW)
+        self._spark.catalog.dropTempView(self.view)
 
 
 _NOTHING = "\0tablebuilder-dp: nothing\0"

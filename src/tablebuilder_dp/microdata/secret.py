@@ -20,8 +20,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
 from tablebuilder_dp import parameters
+from tablebuilder_dp.files import SECRET_LENGTH
 
-LENGTH = 32
+LENGTH = SECRET_LENGTH
 _BLOCK = 16
 
 Bytes = NDArray[np.uint8]

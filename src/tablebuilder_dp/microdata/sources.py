@@ -42,12 +42,18 @@ def files(source: str | Path) -> Files:
     return Files(".parquet", tuple(found), tuple(schema.names))
 
 
+def is_csv(source: Any) -> bool:
+    """Whether a source is a CSV file, by its name."""
+    return isinstance(source, str | Path) and str(source).lower().endswith(".csv")
+
+
 def arrow_table(source: Any) -> Any:
-    """A table in memory (Arrow, pandas, Polars, …) as an Arrow table."""
+    """A table in memory (Arrow, pandas, Polars, …) as an Arrow table; of any other only its type is told."""
     try:
         return pa.table(source)
-    except (TypeError, ValueError, pa.ArrowException):
-        raise parameters.wrong_type("records", "a path or a table that Arrow understands", source) from None
+    except Exception:
+        kind = type(source).__name__
+        raise TypeError(f"records must be a path or a table that Arrow understands, got {kind}") from None
 
 
 def csv_header(path: Path) -> list[str]:
@@ -56,7 +62,8 @@ def csv_header(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file, strict=True), [])
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"records must be a CSV file in UTF-8, got {str(path)!r}: {error}") from None
+        why = f": {error}" if isinstance(error, csv.Error) else ""  # the other one shows a byte
+        raise ValueError(f"records must be a CSV file in UTF-8, got {str(path)!r}{why}") from None
     if not names:
         raise parameters.wrong_value("records", "a CSV file with a line of names", str(path))
     return names
