@@ -155,6 +155,11 @@ def perturb(
     empty = counted.counts == 0
     if perturbs_empty and empty.any():
         keys[empty] = _keys_of_empty_cells(counted, empty, table.keysize, secret_file)
+    if above := int((counted.counts > table.largest).sum()):
+        raise ValueError(
+            f"protection must serve every count, but its table ends at {table.largest}, which {above} of the "
+            "cells exceed"
+        )
     noise = perturbation.sample(table, counted.counts, keys)
     published = counted.counts + noise
     columns = _category_columns(counted)
