@@ -345,9 +345,8 @@ def test_one_record_key_is_summed_as_other_software_does() -> None:
 def test_a_count_that_the_table_cannot_serve_is_refused() -> None:
     table = PerturbationTable(TABLES["rows"].rows, period=0)
     people = keyed({"x": [1] * 4})
-    with pytest.raises(
-        ValueError, match="serve every count, but its table ends at 3, which 1 of the cells exceed"
-    ):
+    expected = "serve every count, but its table ends at 3, which 1 of the cells exceed"
+    with pytest.raises(ValueError, match=expected):
         microdata.perturb(people, by=["x"], protection=microdata.from_table(table))
 
 
