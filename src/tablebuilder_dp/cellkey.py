@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tablebuilder_dp import parameters
+from tablebuilder_dp.support import parameters
 
 BIG_N = 2**32 - 5
 BITS = 32

@@ -16,8 +16,9 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from tablebuilder_dp import noise, parameters, privacy
-from tablebuilder_dp.intervals import (
+from tablebuilder_dp import noise, privacy
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import (
     MAX_BITS,
     MAX_DIGITS,
     Enclosure,

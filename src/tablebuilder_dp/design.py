@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebuilder_dp import certified, noise, parameters, privacy
+from tablebuilder_dp import certified, noise, privacy
+from tablebuilder_dp.support import parameters
 
 Array = NDArray[np.float64]
 

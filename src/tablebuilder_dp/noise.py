@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebuilder_dp import parameters
+from tablebuilder_dp.support import parameters
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tablebuilder_dp import noise, parameters
+from tablebuilder_dp import noise
+from tablebuilder_dp.support import parameters
 
 Array = NDArray[np.float64]
 Numbers = parameters.Number | Sequence[parameters.Number] | Array

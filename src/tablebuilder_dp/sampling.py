@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tablebuilder_dp import certified, design, parameters, privacy
-from tablebuilder_dp.intervals import MAX_DIGITS, Enclosure
+from tablebuilder_dp import certified, design, privacy
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import MAX_DIGITS, Enclosure
 
 RULES = ("ceiling", "symmetric")
 """How probabilities become keys: by the paper's ceilings, or as weights of `symmetric`."""

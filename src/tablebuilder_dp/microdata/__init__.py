@@ -1,4 +1,4 @@
-"""Real tables: from microdata to a published table with its guarantee.
+"""Real tables: from microdata to a published table and what may be promised about one of its counts.
 
 Four verbs. `make_secret` writes the office's secret. `add_keys` gives every record its keys (`record_keys`).
 `perturb` counts and perturbs (`records`, `cells`, `publish`) with a noise that `design` or `from_table`

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tablebuilder_dp import parameters
 from tablebuilder_dp.cellkey import BITS
 from tablebuilder_dp.microdata.records import Column, Records, column
+from tablebuilder_dp.support import parameters
 
 TYPES: Mapping[str, Any] = {
     "text": pa.string(),

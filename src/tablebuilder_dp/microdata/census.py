@@ -17,8 +17,8 @@ import pyarrow as pa
 from numpy.random import PCG64, SeedSequence
 from numpy.typing import NDArray
 
-from tablebuilder_dp import parameters
 from tablebuilder_dp.microdata import formats
+from tablebuilder_dp.support import parameters
 
 CHUNK = 122_880
 """Records drawn at once, one row group of Parquet: a household never crosses its end."""

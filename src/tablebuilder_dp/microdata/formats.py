@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from tablebuilder_dp import files, parameters
+from tablebuilder_dp.support import files, parameters
 
 
 def suffix(path: str | Path, name: str) -> str:

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tablebuilder_dp import parameters
 from tablebuilder_dp.microdata.cells import Cells, canonical, with_categories
 from tablebuilder_dp.microdata.records import opened
+from tablebuilder_dp.support import parameters
 
 CELLS_MAX = 10_000_000
 """The most cells of a table that lists all combinations of its categories."""
@@ -22,7 +22,7 @@ CELLS_MAX = 10_000_000
 
 def read(source: Any, by: Sequence[str], *, memory: str | None = None) -> Any:
     """A file or table that lists the cells of a table, each once, as an Arrow table of the variables."""
-    with opened(source, memory=memory) as records:
+    with opened(source, memory=memory, what="listed cells") as records:
         variables = [with_categories(records, name, "cells") for name in by]
         chosen = ", ".join(one.alias for one in variables)
         asked = f"SELECT {chosen} FROM {records.view}"  # noqa: S608 (aliases)

@@ -7,11 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from tablebuilder_dp import certified, sampling
 from tablebuilder_dp import design as design_guide
-from tablebuilder_dp import parameters, sampling, symmetric, table_files
-from tablebuilder_dp import perturbation_table as perturbation
+from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.cellkey import BITS
-from tablebuilder_dp.perturbation_table import PerturbationTable
+from tablebuilder_dp.counts import perturbation_table as perturbation
+from tablebuilder_dp.counts import table_files
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.support import parameters
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,14 @@ def design(
         last = symmetric.lookup_table(made.epsilon, **noise)
     else:
         last = sampling.lookup_table(**noise)
-    kept = max(sampling.delta(last, made.epsilon))
+    masses, zero = [Fraction(weight, size) for weight in last.weights], Fraction(0)
+    both = certified.hockey_stick([*masses, zero], [zero, *masses], made.epsilon)
+    kept = max(one.upper for one in both)
     if kept > target:
         raise ValueError(
             f"keysize must be so large that rounding keeps epsilon {float(made.epsilon)} and delta "
-            f"{float(target)}, got {size}, which has delta {kept:.3g}: rule symmetric may need fewer keys"
+            f"{float(target)}, got {size}, which has delta {float(kept):.3g}: rule symmetric may need fewer "
+            "keys"
         )
     table = perturbation.build(**noise, way=small_counts, last=last)
     return Protection(table, made=made, delta=target, rule=rule, way=small_counts)

@@ -15,12 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tablebuilder_dp import cellkey, files, parameters
-from tablebuilder_dp import perturbation_table as perturbation
+from tablebuilder_dp import cellkey
+from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.microdata import cells as counting
 from tablebuilder_dp.microdata import formats, listing, records, secret, statement, words
 from tablebuilder_dp.microdata.protection import Protection
 from tablebuilder_dp.microdata.record_keys import KEYS
+from tablebuilder_dp.support import files, parameters
 
 AUDIT = ("true_count", "cell_key", "noise")
 """What is never published: shown on request, for the office's own checks."""

@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from tablebuilder_dp import cellkey, files, parameters
+from tablebuilder_dp import cellkey
 from tablebuilder_dp.microdata import formats, secret
 from tablebuilder_dp.microdata.records import column, opened, readable
 from tablebuilder_dp.microdata.sources import csv_header
+from tablebuilder_dp.support import files, parameters
 
 KEYS = ("record_key_1", "record_key_2", "record_key_3", "record_key_4")
 PURPOSE = "record keys"

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 from tqdm import tqdm
 
-from tablebuilder_dp import parameters
 from tablebuilder_dp.microdata import sources
+from tablebuilder_dp.support import parameters
 
 KINDS: Mapping[str, str] = {
     **dict.fromkeys(["varchar", "enum", "string"], "text"),
@@ -91,13 +91,16 @@ def _named(names: Sequence[str], types: list[Any]) -> tuple[Column, ...]:
 
 
 @contextmanager
-def opened(source: Any, *, spark: Any = None, memory: str | None = None) -> Iterator[Records]:
+def opened(
+    source: Any, *, spark: Any = None, memory: str | None = None, what: str = "records"
+) -> Iterator[Records]:
     """Open a Parquet or CSV file, a folder of Parquet files, or anything that Arrow understands as a table.
 
     ``spark`` is a SparkSession to use in place of DuckDB; paths may then be any that it reads.
-    ``memory``, such as "2GB", bounds what DuckDB keeps before it goes to disk.
+    ``memory``, such as "2GB", bounds what DuckDB keeps before it goes to disk. ``what`` is what an error
+    calls the source.
     """
-    with readable(source):
+    with readable(source, what):
         if spark is not None:
             with closing(_SparkRecords(source, spark)) as records:
                 yield records
@@ -107,12 +110,12 @@ def opened(source: Any, *, spark: Any = None, memory: str | None = None) -> Iter
 
 
 @contextmanager
-def readable(source: Any) -> Iterator[None]:
+def readable(source: Any, what: str = "records") -> Iterator[None]:
     """Say what is wrong with records in one sentence of our own: what an engine says may quote them."""
     try:
         yield
     except Exception as error:
-        raise _in_our_words(error, source) from None
+        raise _in_our_words(error, source, what) from None
 
 
 _LINE = re.compile(r"\A(?:[A-Z][A-Za-z ]* Error: CSV Error on Line: |CSV parse error: Row #)([0-9]+)")
@@ -123,16 +126,16 @@ _KNOWN: Mapping[str, str] = {
     r"unterminated quote": "{} has a quote that is not closed, or text after one",
     r"Maximum line size|straddling object": "{} is too long",
     r"not utf-8|[Ii]nvalid UTF-?8|not valid UTF": "{} is not in UTF-8",
-    r"CSV Error on Line|CSV [Pp]arse": "{} cannot be told apart into fields",
+    r"CSV Error on Line|CSV [Pp]arse": "{} cannot be split into fields",
     r"file size is 0 bytes": "the file is empty",
-    r"[Mm]agic bytes": "it is no Parquet file, or only a part of one",
+    r"[Mm]agic bytes": "it is not a Parquet file, or only a part of one",
     r"Out of Memory Error": "more memory is needed",
     r"Could not write file": "there is no room for temporary files",
 }
 """What engines say, and what of it is passed on: nothing that may come from a record."""
 
 
-def _in_our_words(error: Exception, source: Any) -> Exception:
+def _in_our_words(error: Exception, source: Any, what: str) -> Exception:
     """An error of ours or of the system as it is, any other by what is known of it and by its type."""
     if type(error) in (ValueError, TypeError):
         return error
@@ -147,7 +150,7 @@ def _in_our_words(error: Exception, source: Any) -> Exception:
         kind = condition[0]
     elif named and isinstance(error, OSError | pa.ArrowInvalid):
         kind = "the file is damaged"
-    return ValueError(": ".join(["the records cannot be read", *map(repr, named), said or kind]))
+    return ValueError(": ".join([f"the {what} cannot be read", *map(repr, named), said or kind]))
 
 
 @cache

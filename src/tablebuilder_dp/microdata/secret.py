@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
-from tablebuilder_dp import parameters
-from tablebuilder_dp.files import SECRET_LENGTH
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.files import SECRET_LENGTH
 
 LENGTH = SECRET_LENGTH
 _BLOCK = 16

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet
 
-from tablebuilder_dp import parameters
 from tablebuilder_dp.microdata import formats
+from tablebuilder_dp.support import parameters
 
 
 class Files(NamedTuple):

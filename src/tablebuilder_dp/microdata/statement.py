@@ -15,11 +15,11 @@ from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
 
-from tablebuilder_dp import parameters
-from tablebuilder_dp import perturbation_table as perturbation
+from tablebuilder_dp.counts import perturbation_table as perturbation
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.microdata.protection import Protection
-from tablebuilder_dp.perturbation_table import PerturbationTable
 from tablebuilder_dp.sampling import rounded_up
+from tablebuilder_dp.support import parameters
 
 
 def facts(
@@ -88,7 +88,7 @@ def _stated(table: PerturbationTable, first: int, epsilon: Fraction | None) -> d
         "epsilon": parameters.finite(found.epsilon),
         "delta": found.delta,
         "worst": [found.worst, found.worst + 1],
-        "loss_above_epsilon": found.loss_above,
+        "loss_above_epsilon": found.loss_above_epsilon,
     }
 
 

@@ -39,8 +39,9 @@ def _done(facts: Facts) -> list[str]:
         f"Records were counted by {', '.join(facts['by'])}{margins}. The cells are {facts['cells']}.{shown} "
         f"Each count got a noise, a whole number from -{noise['support']} to {noise['support']}, found in a "
         f"table for {noise['keysize']} cell keys. "
-        "A cell's key comes from the keys of the records in it, so the same set of people has the same noise "
-        "wherever it appears. Margins have a noise of their own: parts need not add up to their total. All "
+        "A cell's key comes from the keys of the records in it, so one set of people has one noise "
+        "in every table made with this perturbation table. Margins have a noise of their own: parts need not "
+        "add up to their total. All "
         "that is said here takes the record keys to be uniformly random, independent and secret, and every "
         "person to be one record."
     )
@@ -81,12 +82,18 @@ def _first(name: str) -> int:
     return int(name.removeprefix("others_from_"))
 
 
+def _enough(facts: Facts) -> float:
+    """The δ that was asked for, or that of the largest counts: theirs may be a hair above by rounding up."""
+    cells = facts["one_cell"]
+    kept = float(cells[max(cells, key=_first)]["delta"])
+    return max(kept, float(facts["noise"].get("delta", kept)))
+
+
 def meaning(facts: Facts) -> str:
     """What the (ε, δ) means, for all cells that have it."""
-    cells = facts["one_cell"]
-    one = cells[max(cells, key=_first)]
-    enough = facts["noise"].get("delta", one["delta"])  # what was asked for
-    alike = [name for name in cells if cells[name]["epsilon"] == one["epsilon"]]
+    cells, enough = facts["one_cell"], _enough(facts)
+    level = cells[max(cells, key=_first)]["epsilon"]
+    alike = [name for name in cells if cells[name]["epsilon"] == level]
     first = min(_first(name) for name in alike if cells[name]["delta"] <= enough)
     one = cells[f"others_from_{first}"]
     if one["delta"] >= 1:
@@ -104,14 +111,14 @@ def meaning(facts: Facts) -> str:
 
 def shortfall(facts: Facts) -> str:
     """One line for the office where small counts get less than the (ε, δ) that was asked for, or nothing."""
-    noise, cells = facts["noise"], facts["one_cell"]
-    less = {_first(name): one["delta"] for name, one in cells.items() if one["delta"] > noise.get("delta", 1)}
-    if not less:
+    noise, cells, enough = facts["noise"], facts["one_cell"], _enough(facts)
+    less = {_first(name): one["delta"] for name, one in cells.items() if one["delta"] > enough}
+    if not less or "delta" not in noise:
         return ""
     given = " and ".join(f"{up(delta):g} with {first} or more others" for first, delta in less.items())
     return (
-        f"Small counts get less than was asked for: at epsilon = {noise['epsilon']:g} delta is {given} in "
-        f"the cell, not {noise['delta']:g}. With --small-counts clamped every count would get it."
+        f"Small counts get less protection than was asked for: at epsilon = {noise['epsilon']:g} delta is "
+        f"{given} in the cell, not {noise['delta']:g}. With --small-counts clamped every count would get it."
     )
 
 
@@ -132,7 +139,7 @@ def several_cells(facts: Facts) -> str:
             "their total can tell more about a person than two independent counts."
         )
     return (
-        "No epsilon and no delta is promised for more than one published count, in this table or together "
+        "Neither epsilon nor delta is promised for more than one published count, in this table or together "
         f"with others.{why} A cell that is published again with the noise of another design keeps its key: "
         "its two noises rise and fall together, and the two counts can tell more than either."
     )
@@ -153,7 +160,7 @@ def not_protected(facts: Facts) -> list[str]:
         empty = f"Emptiness. A count above 0 proves that somebody is in the cell.{known}"
     found = [empty]
     small = cells.get("others_from_1")
-    if noise.get("small_counts") == "rows" and small["delta"] > noise["delta"]:
+    if noise.get("small_counts") == "rows" and small["delta"] > _enough(facts):
         found.append(
             f"Small counts. With 1 to {noise['support'] - 1} others in the cell delta is up to "
             f"{up(small['delta']):g} at epsilon = {small['epsilon']:g}, more than was asked for. Clamping "
@@ -172,7 +179,7 @@ def not_protected(facts: Facts) -> list[str]:
         )
     found.append(
         "Households and other groups. For m people of one cell multiply its epsilon by m, and its delta by "
-        "(exp(m epsilon) - 1)/(exp(epsilon) - 1)."
+        "(exp(m epsilon) - 1)/(exp(epsilon) - 1), or by m where epsilon is 0."
     )
     found.append("Keys. Whoever has the secret, the record keys or the cell keys can take the noise away.")
     return found

@@ -7,6 +7,7 @@ decimal that it prints as (0.1 is one tenth), so every parameter is an exact rat
 from __future__ import annotations
 
 import operator
+import re
 import reprlib
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
@@ -220,3 +221,19 @@ def integers(values: Any, name: str, *, low: int, high: int) -> NDArray[Any]:
             if not low <= value <= high:
                 raise wrong_value(name, allowed, value)
     return array
+
+
+# --- Numbers as they are typed ---------------------------------------------------------------
+
+
+def read_integer(text: str, name: str) -> int:
+    """A whole number as it was typed."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
+        raise wrong_value(name, "an integer", text)
+    return int(text)
+
+
+def read_keysize(text: str) -> int:
+    """A number of keys, also as a power such as 2^32."""
+    power = re.fullmatch(r"([0-9]{1,2})(?:\^|\*\*)([0-9]{1,2})", text)
+    return int(power[1]) ** int(power[2]) if power else read_integer(text, "keysize")

@@ -17,10 +17,12 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from tablebuilder_dp import certified, chain, parameters
-from tablebuilder_dp.intervals import Enclosure, exp, interval, to_digits
-from tablebuilder_dp.parameters import Number
+from tablebuilder_dp import certified
+from tablebuilder_dp.beyond import chain
 from tablebuilder_dp.sampling import LookupTable
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import Enclosure, exp, interval, to_digits
+from tablebuilder_dp.support.parameters import Number
 
 ENDS_MAX = 10**5
 """So many end weights are tried in search of a KEYSIZE."""

@@ -15,9 +15,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from tablebuilder_dp import design, small_counts
-from tablebuilder_dp.cli import Answer, Register, add_slack, read_integer, read_keysize
+from tablebuilder_dp import design
+from tablebuilder_dp.cli.answers import Answer, Register
+from tablebuilder_dp.cli.paper import add_slack
+from tablebuilder_dp.counts import small_counts
 from tablebuilder_dp.sampling import RULES
+from tablebuilder_dp.support import parameters
 
 KEYS = "record_key_1 record_key_2 record_key_3 record_key_4"
 DESIGN = {
@@ -41,7 +44,9 @@ def register(command: Register) -> None:
     _add_output(keys, "the records with their keys, .parquet or .csv")
     _add_memory(keys)
 
-    perturb = command("perturb", _perturb, "publish a perturbed table and a statement of its privacy")
+    perturb = command(
+        "perturb", _perturb, "publish a perturbed table and a statement of the privacy of its counts"
+    )
     perturb.add_argument(
         "records", metavar="RECORDS", help="keyed records: .parquet, .csv or a folder of .parquet files"
     )
@@ -153,7 +158,7 @@ def _protection(options: argparse.Namespace) -> Any:
         options.epsilon,
         options.delta,
         slack=options.slack,
-        keysize=read_keysize(options.keysize),
+        keysize=parameters.read_keysize(options.keysize),
         rule=options.rule,
         small_counts=options.small_counts,
     )
@@ -242,10 +247,13 @@ def _session(master: str | None) -> Iterator[Any]:
 def _example(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
 
-    records = read_integer(options.records, "records")
+    records = parameters.read_integer(options.records, "records")
     with _bar(options, "people", records) as progress:
         microdata.write_census(
-            options.output, records=records, seed=read_integer(options.seed, "seed"), progress=progress
+            options.output,
+            records=records,
+            seed=parameters.read_integer(options.seed, "seed"),
+            progress=progress,
         )
     data = {"output": options.output, "records": records, "seed": int(options.seed)}
     return Answer(data, f"Wrote {records} made-up people to {options.output}")

@@ -8,7 +8,7 @@ known composition theorems would say from one cell's (ε, δ) alone.
 All of it is about *independent* noises: each of the k cells counts at least D people, and its noise is
 independent of the noise of every other published cell, with or without the person. Keys that are sums of
 record keys do not give that. Two of them are independent, but a total and its parts are not, so that a
-table with margins gives away more than δ_k: women, men and their total do, in the smallest of worlds
+table with margins can give away more than δ_k: women, men and their total do, in the smallest of worlds
 (`past-margins` of the ledger). Nor is k the number of answers for one cell under two designs: one key
 then gives two noises that rise and fall together (`past-two-designs`).
 """
@@ -23,10 +23,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tablebuilder_dp import lattice, noise, parameters, privacy
+from tablebuilder_dp import noise, privacy
+from tablebuilder_dp.beyond import lattice
 from tablebuilder_dp.certified import DIGITS
-from tablebuilder_dp.intervals import Enclosure, below, enclosure, exp, interval, iv, to_digits
 from tablebuilder_dp.privacy import Array, Numbers
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import Enclosure, below, enclosure, exp, interval, iv, to_digits
 
 LATTICE_MAX = 100_000
 """The most finite losses, k(2D − 1) + 1, that are convolved: about a second in float64."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tablebuilder_dp.intervals import MAX_BITS, enclosure, exp, interval, iv, until
+from tablebuilder_dp.support.intervals import MAX_BITS, enclosure, exp, interval, iv, until
 
 SCALE = 1 << 64
 """Targets are given in so small parts of a key."""

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebuilder_dp import noise, parameters
+from tablebuilder_dp import noise
+from tablebuilder_dp.support import parameters
 
 Array = NDArray[np.float64]
 

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebuilder_dp import files, parameters, table_intervals
-from tablebuilder_dp.perturbation_table import PerturbationTable
+from tablebuilder_dp.counts import table_intervals
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.counts.table_intervals import LINES_MAX, Lines
 from tablebuilder_dp.sampling import LookupTable
-from tablebuilder_dp.table_intervals import LINES_MAX, Lines
+from tablebuilder_dp.support import files, parameters
 
 LAYOUTS = ("tau-argus", "sas", "ons")
 ONS_LAST, ONS_PERIOD = 750, 250

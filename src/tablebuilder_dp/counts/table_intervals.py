@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tablebuilder_dp import parameters
-from tablebuilder_dp.perturbation_table import PerturbationTable
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.sampling import LookupTable
+from tablebuilder_dp.support import parameters
 
 LINES_MAX = 10**7
 DECIMALS_MAX = 64

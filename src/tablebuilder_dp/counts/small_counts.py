@@ -20,7 +20,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebuilder_dp import asymmetric, parameters, privacy
+from tablebuilder_dp import privacy
+from tablebuilder_dp.counts import asymmetric
+from tablebuilder_dp.support import parameters
 
 Array = NDArray[np.float64]
 Number = parameters.Number

@@ -15,10 +15,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from tablebuilder_dp import asymmetric, certified, noise, parameters
-from tablebuilder_dp.asymmetric import Target
+from tablebuilder_dp import certified, noise
 from tablebuilder_dp.certified import DIGITS
-from tablebuilder_dp.intervals import MAX_DIGITS, Enclosure, enclosure, exp, interval, iv
+from tablebuilder_dp.counts import asymmetric
+from tablebuilder_dp.counts.asymmetric import Target
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import MAX_DIGITS, Enclosure, enclosure, exp, interval, iv
 
 Guess = tuple[Fraction, Fraction]
 Box = tuple[Enclosure, Enclosure]

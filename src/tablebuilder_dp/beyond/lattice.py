@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tablebuilder_dp.intervals import exp, iv
 from tablebuilder_dp.privacy import Array
+from tablebuilder_dp.support.intervals import exp, iv
 
 Masses = TypeVar("Masses")
 

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebuilder_dp import certified, design, noise, parameters, privacy
-from tablebuilder_dp.intervals import Enclosure, below, enclosure, exp, interval, iv, to_digits
+from tablebuilder_dp import certified, design, noise, privacy
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import Enclosure, below, enclosure, exp, interval, iv, to_digits
 
 Array = NDArray[np.float64]
 

@@ -1,115 +1,23 @@
-"""The command ``tablebuilder-dp``: the library's main answers, as a table or as JSON.
-
-Numbers are handed on as the strings that were typed, so ``--epsilon 0.1`` is one tenth exactly.
-"""
+"""The commands about the paper's noise: ``design``, ``privacy``, ``table`` and ``sample``."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import os
-import re
 import shlex
-import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
-from tablebuilder_dp import (
-    best_gamma,
-    cli_tables,
-    composition,
-    design,
-    files,
-    noise,
-    parameters,
-    perturbation_table,
-    privacy,
-    sampling,
-    small_counts,
-    stopping,
-    symmetric,
-    table_files,
-)
-
-PROGRAM = "tablebuilder-dp"
-PLUGINS = "tablebuilder_dp.commands"
-"""The group of entry points through which other packages add subcommands."""
+from tablebuilder_dp import design, noise, privacy, sampling
+from tablebuilder_dp.beyond import best_gamma, composition, symmetric
+from tablebuilder_dp.cli import tables
+from tablebuilder_dp.cli.answers import PROGRAM, Answer, Register
+from tablebuilder_dp.counts import perturbation_table, small_counts, table_files
+from tablebuilder_dp.support import files, parameters
 
 
-class Answer(NamedTuple):
-    """What a subcommand returns: the JSON object, the text for people and the exit code."""
-
-    data: dict[str, Any]
-    text: str
-    status: int = 0
-
-
-Register = Callable[[str, Callable[[argparse.Namespace], Answer], str], argparse.ArgumentParser]
-"""Adds a subcommand by its name, function and summary; its options are added to the parser returned."""
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence, like those of the library."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{PROGRAM}: {message}\n")
-
-
-def main(
-    arguments: Sequence[str] | None = None, *, plugins: Sequence[Callable[[Register], None]] | None = None
-) -> int:
-    """Run the command line; 0 on success, 2 with one sentence on bad input, 130 or 143 if it was stopped."""
-    options = _parser(_installed() if plugins is None else plugins).parse_args(arguments)
-    try:
-        with stopping.stoppable(final=arguments is None) as options.check:
-            answer = options.run(options)
-    except KeyboardInterrupt as interrupt:
-        print(f"{PROGRAM}: interrupted", file=sys.stderr)
-        return stopping.status(interrupt)
-    except (ValueError, TypeError, ArithmeticError) as error:
-        print(f"{PROGRAM}: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"{PROGRAM}: {_system_error(error)}", file=sys.stderr)
-        return 2
-    try:
-        print(json.dumps(answer.data, allow_nan=False) if options.json else answer.text, flush=True)
-    except BrokenPipeError:  # the reader has seen enough, as in `… | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return int(answer.status)
-
-
-def _system_error(error: OSError) -> str:
-    """What the operating system refused, without its number: "a.txt: No such file or directory"."""
-    where = error.filename2 or error.filename
-    return f"{where}: {error.strerror}" if where and error.strerror else str(error)
-
-
-def _installed() -> list[Callable[[Register], None]]:
-    """What other packages add; one that cannot be imported must not take the rest along."""
-    found = []
-    for point in entry_points(group=PLUGINS):
-        with suppress(ImportError):
-            found.append(point.load())
-    return found
-
-
-def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentParser:
-    from tablebuilder_dp import cli_microdata  # which uses this module in turn
-
-    parser = _Parser(prog=PROGRAM, description="Design TableBuilder noise and state its (epsilon, delta).")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-
-    def command(name: str, run: Callable[[argparse.Namespace], Answer], summary: str) -> _Parser:
-        added = commands.add_parser(name, help=summary, description=summary)
-        added.set_defaults(run=run)
-        added.add_argument("--json", action="store_true", help="print JSON with all digits")
-        return added
-
+def register(command: Register) -> None:
+    """Add the commands."""
     guide = command("design", _design, "the smallest support that reaches (epsilon, delta)")
     guide.add_argument("--epsilon", required=True, metavar="E", help="privacy loss, above 0")
     guide.add_argument(
@@ -145,9 +53,6 @@ def _parser(plugins: Sequence[Callable[[Register], None]]) -> argparse.ArgumentP
     draw = command("sample", _sample, "the noise that a design's lookup table gives to cell keys")
     _add_table(draw)
     draw.add_argument("keys", nargs="+", metavar="KEY", help="cell keys in [0, KEYSIZE)")
-    for register in (cli_microdata.register, *plugins):
-        register(command)
-    return parser
 
 
 def add_slack(parser: argparse._ActionsContainer) -> None:
@@ -232,11 +137,14 @@ def _refuse(options: argparse.Namespace, other: str, *names: str) -> None:
 def _privacy(options: argparse.Namespace) -> Answer:
     if options.table is not None:
         _refuse(options, "--table", "support", "variance", "gamma", "cells")
-        return Answer(*cli_tables.privacy_of_table(options.table, options.epsilon or []))
+        return Answer(*tables.privacy_of_table(options.table, options.epsilon or []))
     _require(options, "support", "epsilon")
     if options.variance is None and options.gamma is None:
         raise ValueError("one of the arguments --variance --gamma is required")
-    support, cells = read_integer(options.support, "support"), read_integer(options.cells or "1", "cells")
+    support, cells = (
+        parameters.read_integer(options.support, "support"),
+        parameters.read_integer(options.cells or "1", "cells"),
+    )
     if options.gamma is None:
         rate: parameters.Number = noise.gamma(support=support, variance=options.variance)
     else:
@@ -278,7 +186,10 @@ def _plateau_line(support: int, gamma: parameters.Number) -> str:
 
 
 def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.LookupTable]:
-    support, keysize = read_integer(options.support, "support"), read_keysize(options.keysize)
+    support, keysize = (
+        parameters.read_integer(options.support, "support"),
+        parameters.read_keysize(options.keysize),
+    )
     made = design.proposition_3(options.epsilon, support=support, slack=options.slack)
     noise_on_keys: dict[str, Any] = {"support": support, "gamma": made.gamma, "keysize": keysize}
     if options.rule == "symmetric":
@@ -351,23 +262,10 @@ def _designed_delta(made: design.Design) -> str:
 
 def _sample(options: argparse.Namespace) -> Answer:
     _, table = _lookup(options)
-    keys = [read_integer(key, "key") for key in options.keys]
+    keys = [parameters.read_integer(key, "key") for key in options.keys]
     samples = sampling.sample(table, keys).tolist()
     rows = (f"  {key:>20d}   {value:+d}" for key, value in zip(keys, samples, strict=True))
     return Answer({"samples": samples}, "\n".join([f"  {'key':>20}   noise", *rows]))
-
-
-def read_integer(text: str, name: str) -> int:
-    """A whole number as it was typed."""
-    if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
-        raise parameters.wrong_value(name, "an integer", text)
-    return int(text)
-
-
-def read_keysize(text: str) -> int:
-    """A number of keys, also as a power such as 2^32."""
-    power = re.fullmatch(r"([0-9]{1,2})(?:\^|\*\*)([0-9]{1,2})", text)
-    return int(power[1]) ** int(power[2]) if power else read_integer(text, "keysize")
 
 
 def _digits(value: float) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tablebuilder_dp import parameters, perturbation_table, table_files
-from tablebuilder_dp.perturbation_table import PerturbationTable
+from tablebuilder_dp.counts import perturbation_table, table_files
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.support import parameters
 
 
 def privacy_of_table(path: str, levels: Sequence[str]) -> tuple[dict[str, Any], str]:
     """What ``privacy --table`` answers, as data and as text: (ε, δ) of all counts and from some on."""
     table = table_files.read(path)
     last = len(table.rows) - 1
-    starts = {"from_0": 0, "from_1": 1, "from_largest": last}
+    starts = {"from_0": 0, "from_1": 1, "from_largest": max(table.pairs, default=last)}
     found = {name: perturbation_table.guarantee(table, first=first) for name, first in starts.items()}
     answer: dict[str, Any] = {
         "table": path,
@@ -33,9 +34,9 @@ def privacy_of_table(path: str, levels: Sequence[str]) -> tuple[dict[str, Any], 
         f"  {'others in cell':<16} {'least delta':<22} {'from epsilon':<22} worst pair",
         *(
             f"  {where:<16} {one.delta!r:<22} {one.epsilon!r:<22} {one.worst} and {one.worst + 1}"
-            for where, one in zip(_from(last), found.values(), strict=True)
+            for where, one in zip(_from(starts["from_largest"]), found.values(), strict=True)
         ),
-        *_profile_lines(answer["profile"], _from(last)),
+        *_profile_lines(answer["profile"], _from(starts["from_largest"])),
         "",
         *_in_words(found["from_0"]),
     ]

@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebuilder_dp import noise, parameters, privacy
-from tablebuilder_dp.intervals import MAX_BITS, Enclosure, exp, interval, iv, to_digits
-from tablebuilder_dp.other_noise import DIGITS, Chain
+from tablebuilder_dp import noise, privacy
+from tablebuilder_dp.beyond.other_noise import DIGITS, Chain
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import MAX_BITS, Enclosure, exp, interval, iv, to_digits
 
 Array = NDArray[np.float64]
 

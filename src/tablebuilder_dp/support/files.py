@@ -52,7 +52,7 @@ def check(path: Path, inputs: Iterable[Path] = (), *, name: str = "output") -> o
             raise _refused(name, "outside the folder that is read", path)
         read = one.iterdir() if one.is_dir() else [one]
         if older and any(os.path.samestat(older, file.stat()) for file in read if file.exists()):
-            raise _refused(name, "another file than what is read", path)
+            raise _refused(name, "a file that is not read", path)
     if older and older.st_size == SECRET_LENGTH:
         try:
             path.read_bytes().decode()

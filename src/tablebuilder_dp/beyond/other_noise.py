@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tablebuilder_dp import noise, parameters, privacy
-from tablebuilder_dp.intervals import Enclosure, exp, interval, log, to_digits, until
+from tablebuilder_dp import noise, privacy
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import Enclosure, exp, interval, log, to_digits, until
 
 Array = NDArray[np.float64]
 

@@ -19,10 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tablebuilder_dp import asymmetric, certified, certified_rows, parameters, sampling, small_counts
-from tablebuilder_dp.asymmetric import Target
-from tablebuilder_dp.intervals import Enclosure, exp, interval, to_digits
+from tablebuilder_dp import certified, sampling
+from tablebuilder_dp.counts import asymmetric, certified_rows, small_counts
+from tablebuilder_dp.counts.asymmetric import Target
 from tablebuilder_dp.sampling import LookupTable
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import Enclosure, exp, interval, to_digits
 
 COUNT_MAX = 2**63 - 1
 _DIGITS = (30, 120, 480)
@@ -274,15 +276,15 @@ def _deltas(table: PerturbationTable, epsilon: Fraction) -> list[tuple[Fraction,
 class Guarantee(NamedTuple):
     """(ε, δ) of all neighbouring counts from some count on, and the n of the pair with the largest δ.
 
-    ``loss_above`` is the probability that the published value multiplies or divides the odds of one count
-    against the other by more than e^ε, whichever count is true: the largest of all pairs. It can be above
-    δ, which allows a set of values to be likelier by δ, and does not say how likely the set is.
+    ``loss_above_epsilon`` is the probability that the published value multiplies or divides the odds of one
+    count against the other by more than e^ε, whichever count is true: the largest of all pairs. It can be
+    above δ, which allows a set of values to be likelier by δ, and does not say how likely the set is.
     """
 
     epsilon: float
     delta: float
     worst: int
-    loss_above: float
+    loss_above_epsilon: float
 
 
 def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Number | None = None) -> Guarantee:
@@ -292,7 +294,7 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
 
     >>> table = build(support=2, variance=1, keysize=256)
     >>> guarantee(table, first=1, epsilon=1)
-    Guarantee(epsilon=1.0, delta=0.2179..., worst=1, loss_above=0.3984375)
+    Guarantee(epsilon=1.0, delta=0.2179..., worst=1, loss_above_epsilon=0.3984375)
     """
     pairs = _checked(table).pairs
     if not pairs:
@@ -317,7 +319,9 @@ def _at(table: PerturbationTable, span: range, epsilon: Fraction) -> Guarantee:
     found = _deltas(table, epsilon)
     worst = max(span, key=lambda n: found[n][0])
     above = max(found[n][1] for n in span)
-    return Guarantee(float(epsilon), sampling.rounded_up(found[worst][0]), worst, sampling.rounded_up(above))
+    return Guarantee(
+        sampling.rounded_up(epsilon), sampling.rounded_up(found[worst][0]), worst, sampling.rounded_up(above)
+    )
 
 
 def requantised(table: PerturbationTable, keysize: int) -> PerturbationTable:

@@ -10,10 +10,19 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from tablebuilder_dp import asymmetric, certified_rows, parameters, small_counts
-from tablebuilder_dp.asymmetric import Target
 from tablebuilder_dp.certified import DIGITS
-from tablebuilder_dp.intervals import MAX_DIGITS, Enclosure, enclosure, exp, interval, iv, positive_part
+from tablebuilder_dp.counts import asymmetric, certified_rows, small_counts
+from tablebuilder_dp.counts.asymmetric import Target
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import (
+    MAX_DIGITS,
+    Enclosure,
+    enclosure,
+    exp,
+    interval,
+    iv,
+    positive_part,
+)
 
 Number = parameters.Number
 

@@ -18,7 +18,7 @@ from typing import Any
 from mpmath.ctx_iv import MPIntervalContext
 from mpmath.libmp import from_man_exp, from_rational, round_ceiling, round_floor, to_rational
 
-from tablebuilder_dp import parameters
+from tablebuilder_dp.support import parameters
 
 MAX_DIGITS = 1000
 MAX_BITS = 1 << 14

@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tablebuilder_dp import best_gamma, certified, parameters
-from tablebuilder_dp.intervals import MAX_DIGITS, Enclosure, below, exp, interval, iv
+from tablebuilder_dp import certified
+from tablebuilder_dp.beyond import best_gamma
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import MAX_DIGITS, Enclosure, below, exp, interval, iv
 
 PROVED_FROM = 16
 """From this support on one argument covers all; `closing_proof` covers the smaller ones."""

@@ -1,0 +1,1 @@
+"""Past the paper: the best γ, tables that keep their promises, other noise, and many counts at once."""

@@ -1,0 +1,67 @@
+"""The command ``tablebuilder-dp``: the library's main answers, as a table or as JSON.
+
+Numbers are handed on as the strings that were typed, so ``--epsilon 0.1`` is one tenth exactly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from tablebuilder_dp.cli import microdata, paper
+from tablebuilder_dp.cli.answers import PROGRAM, Answer
+from tablebuilder_dp.support import stopping
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence, like those of the library."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{PROGRAM}: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; 0 on success, 2 with one sentence on bad input, 130 or 143 if it was stopped."""
+    options = _parser().parse_args(arguments)
+    try:
+        with stopping.stoppable(final=arguments is None) as options.check:
+            answer = options.run(options)
+    except KeyboardInterrupt as interrupt:
+        print(f"{PROGRAM}: interrupted", file=sys.stderr)
+        return stopping.status(interrupt)
+    except (ValueError, TypeError, ArithmeticError) as error:
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{PROGRAM}: {_system_error(error)}", file=sys.stderr)
+        return 2
+    try:
+        print(json.dumps(answer.data, allow_nan=False) if options.json else answer.text, flush=True)
+    except BrokenPipeError:  # the reader has seen enough, as in `… | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return int(answer.status)
+
+
+def _system_error(error: OSError) -> str:
+    """What the operating system refused, without its number: "a.txt: No such file or directory"."""
+    where = error.filename2 or error.filename
+    return f"{where}: {error.strerror}" if where and error.strerror else str(error)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog=PROGRAM, description="Design TableBuilder noise and state its (epsilon, delta).")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+
+    def command(name: str, run: Callable[[argparse.Namespace], Answer], summary: str) -> _Parser:
+        added = commands.add_parser(name, help=summary, description=summary)
+        added.set_defaults(run=run)
+        added.add_argument("--json", action="store_true", help="print JSON with all digits")
+        return added
+
+    for group in (paper, microdata):
+        group.register(command)
+    return parser
