@@ -23,31 +23,33 @@ help: ## list the targets
 setup: $(ENVIRONMENT) ## build .venv from requirements.lock (BASE=python3.12 chooses the Python)
 
 reproduce: $(ENVIRONMENT) ## the main job: run the notebooks (NOTEBOOKS="04 05" FORCE=1 SET="epsilon=1")
-	@$(PYTHON) -m compendium $(NOTEBOOKS) $(if $(FORCE),--force) $(if $(ACCEPT),--accept) $(if $(SET),--set $(SET))
+	@$(PYTHON) -m compendium reproduce $(NOTEBOOKS) $(if $(FORCE),--force) $(if $(ACCEPT),--accept) $(if $(SET),--set $(SET))
 
 verify: $(ENVIRONMENT) ## a verdict for everything that the paper says (VERIFY="--section V-C --verdict slip")
-	@$(PYTHON) -m compendium.verify $(VERIFY)
+	@$(PYTHON) -m compendium verify $(VERIFY)
 
 paper: $(ENVIRONMENT) ## typeset paper/report.pdf from the committed numbers
-	@$(PYTHON) -m compendium.report
+	@$(PYTHON) -m compendium report
 
 site: $(ENVIRONMENT) ## the web pages, offline: build/site/index.html
-	@$(PYTHON) -m compendium.site
+	@$(PYTHON) -m compendium site
 
 test: $(ENVIRONMENT) $(SPARK) ## style, types, tests and doctests
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
-	$(PYTHON) -m pytest --ignore=tests/test_claims.py
-	$(PYTHON) -m pytest --no-cov -p nbval_guards --nbval --nbval-current-env --dist=loadscope tests/test_claims.py notebooks
+	$(PYTHON) -m pytest --ignore=tests/workshop/ledger/test_claims.py
+	$(PYTHON) -m pytest --no-cov -p support.nbval_guards --nbval --nbval-current-env --dist=loadscope tests/workshop/ledger/test_claims.py notebooks
 
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
 	$(PYTHON) -m jupyterlab --notebook-dir=notebooks
 
-bench: .venv-bench/ready $(ENVIRONMENT) ## ratios against other software, in an environment of its own
-	.venv-bench/bin/python benchmarks/run.py
-	.venv-bench/bin/python -m benchmarks.microdata
-	$(PYTHON) benchmarks/notebooks.py
+bench: .venv-bench/ready $(ENVIRONMENT) ## ratios against other software, in an environment of its own; 1 if one is missed
+	@status=0; \
+	.venv-bench/bin/python -m benchmarks.run || status=1; \
+	.venv-bench/bin/python -m benchmarks.microdata || status=1; \
+	$(PYTHON) -m benchmarks.notebooks || status=1; \
+	exit $$status
 
 lock: $(ENVIRONMENT) ## resolve the dependencies of pyproject.toml anew, without addresses
 	$(COMPILE) --extra notebooks --extra site --extra test --extra setup -o requirements.lock

@@ -1,309 +1,119 @@
-"""``make reproduce``: run the notebooks, gather their numbers, say what came out.
+"""``make reproduce``: run the notebooks, gather their records, render what follows from them, compare it all.
 
-A notebook is run again only if something that it depends on has changed: its cells, its parameters,
-the source of the two packages, what the paper prints, the lock or the Python version. All of that is
-judged by content, and every file is written whole, so a killed run loses nothing but time.
+The walk: parameters of the tagged cells → `run.execution` → a record of each notebook → `ledger.book` and
+numbers → `render` → `run.manifest` → the closing summary.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
-import multiprocessing
-import os
-import signal
 import sys
-import threading
-import time
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from tqdm import tqdm
+from compendium.ledger import book
+from compendium.ledger.verdicts import KINDS
+from compendium.render import errata, readme, report
+from compendium.run import execution, manifest, notebooks, staleness
+from compendium.run.manifest import MANIFEST, NUMBERS
+from compendium.run.notebooks import is_solution
+from compendium.run.places import ROOT, output_root, write
 
-from compendium import manifest, notebooks
-from compendium.files import ROOT, output_root, write
-from compendium.runs import PAPER_RUNS, check_parameters, other_run, paper_parameters
-from tablebuilder_dp import stopping
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-STATE = "build/state.json"
+TIMES = Path("paper/times.json")
+"""How many seconds each notebook took where the reference was made: for planning, never compared."""
 
 
-class Outcome(NamedTuple):
-    """How one notebook ended; ``problem`` is empty if it ended well."""
-
-    name: str
-    seconds: float
-    problem: str
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what was asked for; 0 if everything ran and agrees with what is committed."""
-    parser = argparse.ArgumentParser(prog="python -m compendium", description=__doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("notebooks", nargs="*", help="numbers or names, such as 04 (default: all)")
     parser.add_argument("--force", action="store_true", help="run also what has not changed")
     parser.add_argument("--accept", action="store_true", help="commit to the results as the new reference")
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="other parameters")
-    options = parser.parse_args(arguments)
-    try:
-        chosen = select(options.notebooks)
-        tasks = other_tasks(chosen, read_parameters(options.set))
-        if tasks and (options.force or options.accept):
-            raise ValueError("--force and --accept are for the paper's parameters: leave them out with --set")
-    except (ValueError, TypeError) as error:
-        print(f"reproduce: {error}", file=sys.stderr)
-        return 2
-    try:
-        with stopping.stoppable(final=arguments is None), only_run():
-            if tasks:
-                return _run_with(tasks)
-            return _reproduce(chosen, force=options.force, accept=options.accept)
-    except BlockingIOError:
-        print("reproduce: another run is under way; wait for it to end", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt as interrupt:
-        print("reproduce: interrupted; run it again to finish", file=sys.stderr)
-        return stopping.status(interrupt)
 
 
-def select(wanted: Iterable[str]) -> list[str]:
-    """The names of the notebooks that start with one of the given texts, or all."""
-    names = notebooks.names()
-    chosen = []
-    for text in wanted:
-        found = [name for name in names if name.startswith(text.removesuffix(".ipynb"))]
-        if not found:
-            raise ValueError(f"notebook must be one of {', '.join(names)}, got {text!r}")
-        chosen += found
-    return sorted(set(chosen)) or names
-
-
-def read_parameters(settings: Sequence[str]) -> dict[str, Any]:
-    """NAME=VALUE texts as a dictionary; values are written as in TOML, texts may lack quotes."""
-    parameters: dict[str, Any] = {}
-    for setting in settings:
-        name, separator, value = setting.partition("=")
-        if not separator or not name.isidentifier() or "\n" in value or name in parameters:
-            raise ValueError(f"parameter must be written NAME=VALUE, once each, got {setting!r}")
+def run(options: argparse.Namespace) -> int:
+    """Run what was asked for; 0 if everything ran and agrees with what is committed."""
+    chosen = execution.select(options.notebooks)
+    tasks = execution.other_tasks(chosen, execution.read_parameters(options.set))
+    if tasks and (options.force or options.accept):
+        raise ValueError("--force and --accept are for the paper's parameters: leave them out with --set")
+    with execution.only_run():
+        if tasks:
+            return execution.run_with(tasks)
+        if execution.run_stale(chosen, force=options.force):
+            return 1
         try:
-            parameters[name] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            parameters[name] = value
-    return parameters
+            return conclude(chosen, accept=options.accept)
+        except ValueError as error:  # the report does not fit the numbers
+            print(f"reproduce: {error}", file=sys.stderr)
+            return 1
 
 
-def other_tasks(chosen: Sequence[str], parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What to run with other parameters than the paper's, by notebook."""
-    tasks = {}
-    for name in chosen if parameters else ():
-        check_parameters(name, parameters)
-        paper = paper_parameters()[name]
-        tasks[name] = {key: value for key, value in parameters.items() if value != paper[key]}
-        if not tasks[name]:
-            raise ValueError(f"parameters must differ from the paper's, which {name} has without --set")
-    return tasks
+def conclude(names: Sequence[str], *, accept: bool) -> int:
+    """Compare the results of notebooks with the committed ones and print the closing summary.
+
+    The errata are rendered when the ledger was settled, the report when all notebooks were asked for. With
+    ``accept`` what was found becomes the new reference, and the README follows.
+    """
+    records = {name: manifest.record(name) for name in names}
+    numbers = {name: found["numbers"] for name, found in records.items() if not is_solution(name)}
+    content = records.get(book.NOTEBOOK, {}).get("ledger")
+    complete = list(names) == notebooks.names()
+    paths = [path for name in names for path in manifest.files(name, records[name])]
+    if content:
+        write(output_root() / errata.ERRATA, errata.document(book.of(content)))
+        paths.append(errata.ERRATA)
+    if complete:
+        report.build(numbers, content or {})
+        paths.append(report.PDF)
+    files = {path.as_posix(): manifest.digest(output_root() / path) for path in paths}
+    found = numbers | ({"ledger": _entries(content)} if content else {})
+    if accept:
+        _accept(numbers, content, files, complete=complete)
+    if content:
+        print(_claims(content))
+    if accept and complete and content:
+        values = sum(map(len, found.values()))
+        shown = readme.summary(notebooks=len(names), claims=_claims(content), values=values, files=len(files))
+        _fill("README.md", readme.SUMMARY, shown)
+    known = manifest.committed(NUMBERS) | {"ledger": _entries(manifest.committed(book.LEDGER))}
+    return manifest.compare(found, known, files, complete=complete)
 
 
-def _run_with(tasks: Mapping[str, dict[str, Any]]) -> int:
-    """Run notebooks with other parameters; results go below build/other."""
-    outcomes = run_all(tasks)
-    for outcome in outcomes:
-        if not outcome.problem:
-            folder = other_run(outcome.name, paper_parameters()[outcome.name] | tasks[outcome.name])
-            print(f"{outcome.name}: results in {folder}")
-    return _report_problems(outcomes)
+def _claims(content: Mapping[str, Any]) -> str:
+    counts = {kind: content["counts"][kind] for kind in reversed(KINDS)}
+    parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    return f"Claims of the paper: {sum(counts.values())} checked, {parts}"
 
 
-def _reproduce(chosen: list[str], *, force: bool, accept: bool) -> int:
-    remove_leftovers()
-    start = time.perf_counter()
-    state = load_state()
-    stale = [name for name in chosen if force or not is_current(name, state)]
-    outcomes = run_all({name: {} for name in stale})
-    elapsed = time.perf_counter() - start
-    print(f"\nNotebooks: {len(stale)} run, {len(chosen) - len(stale)} unchanged ({elapsed:.0f} s)")
-    if any(outcome.problem for outcome in outcomes):
-        return _report_problems(outcomes)
-    try:
-        return manifest.conclude(chosen, accept=accept)
-    except ValueError as error:  # the report does not fit the numbers
-        print(f"reproduce: {error}", file=sys.stderr)
-        return 1
+def _entries(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of the ledger by the claim, and the witnesses by what they testify to."""
+    entries = (entry for part in ("claims", "corrections") for entry in content.get(part, ()))
+    return {entry["id"]: entry for entry in entries} | {
+        f"witness of {one['quantity']}": one["agreement"] for one in content.get("witnesses", ())
+    }
 
 
-def run_all(tasks: Mapping[str, dict[str, Any]]) -> list[Outcome]:
-    """Run notebooks in spawned processes: a bar on a terminal, a line each elsewhere."""
-    outcomes: list[Outcome] = []
-    if not tasks:
-        return outcomes
-    workers = min(len(tasks), os.cpu_count() or 1, 8)
-    context = multiprocessing.get_context("spawn")
-    terminal = sys.stderr.isatty()
-    with (
-        ProcessPoolExecutor(workers, mp_context=context, initializer=_live_with_parent) as pool,
-        tqdm(total=len(tasks), unit="notebook", disable=not terminal) as bar,
-    ):
-        # The ledger takes longest: it starts first.
-        futures: list[Future[Outcome]] = [
-            pool.submit(execute, name, tasks[name])
-            for name in sorted(tasks, key=lambda name: (name != manifest.LEDGER, name))
-        ]
-        try:
-            for future in as_completed(futures):
-                outcome = future.result()
-                outcomes.append(outcome)
-                remember(outcome, tasks[outcome.name])
-                bar.set_postfix_str(outcome.name, refresh=False)
-                bar.update()
-                if not terminal:
-                    word = "failed" if outcome.problem else "done"
-                    print(f"{word:6} {outcome.name} ({outcome.seconds:.1f} s)", flush=True)
-        except BaseException:
-            for child in multiprocessing.active_children():
-                child.terminate()
-            raise
-    return outcomes
+def _accept(
+    numbers: Mapping[str, Any], content: Mapping[str, Any] | None, files: Mapping[str, str], *, complete: bool
+) -> None:
+    """Make what was found the new reference, and the README follow it."""
+    old_numbers, old_files = (
+        ({}, {}) if complete else (manifest.committed(NUMBERS), manifest.committed(MANIFEST))
+    )
+    manifest.commit(NUMBERS, {**old_numbers, **numbers})
+    manifest.commit(MANIFEST, {**old_files, **files})
+    state = staleness.load_state()
+    took = {name: state[name]["seconds"] for name in numbers if name in state}
+    manifest.commit(TIMES, {**manifest.committed(TIMES), **took})
+    _fill("paper/teaching.md", readme.TIMES, readme.times({**manifest.committed(TIMES), **took}))
+    if content:
+        manifest.commit(book.LEDGER, content)
+        _fill("README.md", readme.GLANCE, readme.glance(book.of(content)))
 
 
-def _live_with_parent() -> None:
-    """In a worker: leave interrupts to the parent, and end when it ends, however that happens."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-
-    def wait() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
-def execute(name: str, parameters: dict[str, Any]) -> Outcome:
-    """Run one notebook with papermill; with the paper's parameters its outputs are kept."""
-    import papermill  # here, in the spawned process, as its import takes as long as a kernel's start
-
-    start = time.perf_counter()
-    full = paper_parameters().get(name, {}) | parameters  # solutions have no parameters
-    executed = output_root() / (other_run(name, full) if parameters else "build/run") / f"{name}.ipynb"
-    problem = ""
-    try:
-        executed.parent.mkdir(parents=True, exist_ok=True)
-        executed.unlink(missing_ok=True)
-        run = partial(
-            papermill.execute_notebook,
-            notebooks.FOLDER / f"{name}.ipynb",
-            executed,
-            parameters=parameters,
-            kernel_name="python3",
-            progress_bar=False,
-            extra_arguments=["--IPKernelApp.log_level=50"],
-        )
-        try:
-            notebook = run()
-        except RuntimeError as error:
-            # Of kernels that start together, two may be given the same port: the one that lost starts again.
-            if "before replying to kernel_info" not in str(error):
-                raise
-            notebook = run()
-        if not parameters:
-            write(output_root() / "notebooks" / f"{name}.ipynb", notebooks.normalised(notebook))
-    except papermill.PapermillExecutionError as error:
-        cell = error.exec_count - bool(parameters)  # papermill adds a cell for parameters
-        problem = f"cell {cell}: {error.ename}: {error.evalue}"
-    except Exception as error:  # a kernel that died, a disk that is full: the others shall go on
-        problem = f"{_running_cell(executed, parameters)}{type(error).__name__}: {error}"
-    return Outcome(name, time.perf_counter() - start, problem)
-
-
-def _running_cell(executed: Path, parameters: Mapping[str, Any]) -> str:
-    """The cell at which papermill's last copy of a notebook stopped, if there is one."""
-    with suppress(OSError, ValueError, KeyError):
-        code = [cell for cell in notebooks.read(executed)["cells"] if cell["cell_type"] == "code"]
-        started = sum(cell["metadata"]["papermill"]["start_time"] is not None for cell in code)
-        return f"cell {started - bool(parameters)}: "
-    return ""
-
-
-def _report_problems(outcomes: list[Outcome]) -> int:
-    failed = [outcome for outcome in outcomes if outcome.problem]
-    for outcome in failed:
-        print(f"{outcome.name} failed at {outcome.problem}", file=sys.stderr)
-    return 1 if failed else 0
-
-
-# --- What has changed -------------------------------------------------------------------------
-
-
-def inputs(name: str) -> str:
-    """A digest of everything that the results of a notebook depend on."""
-    digest = hashlib.sha256(f"{sys.version_info[:2]}".encode())
-    for cell in notebooks.read(notebooks.FOLDER / f"{name}.ipynb")["cells"]:
-        tags = cell["metadata"].get("tags", [])
-        digest.update(f"{cell['cell_type']} {tags}\n{notebooks.source(cell)}\0".encode())
-    sources = sorted((ROOT / "src").rglob("*.py"))
-    for path in [*sources, *(ROOT / "paper").glob("*.toml"), ROOT / "requirements.lock"]:
-        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
-def outputs(name: str) -> list[Path]:
-    """The files that a run of a notebook with the paper's parameters leaves."""
-    path = output_root() / PAPER_RUNS / f"{name}.json"
-    left = [output_root() / file for file in manifest.files(name, manifest.record(name))]
-    return [path, *left] if name in paper_parameters() else left
-
-
-def load_state() -> dict[str, Any]:
-    """What is remembered of earlier runs; nothing if the file is missing or damaged."""
-    try:
-        return dict(json.loads((output_root() / STATE).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return {}
-
-
-def is_current(name: str, state: Mapping[str, Any]) -> bool:
-    """Whether nothing that a notebook depends on, nor anything that it left, has changed."""
-    try:
-        known = state[name]
-        found = {path.name: manifest.digest(path) for path in outputs(name)}
-        return bool(known["inputs"] == inputs(name) and known["outputs"] == found)
-    except (OSError, ValueError, KeyError, TypeError):  # something is missing or damaged
-        return False
-
-
-def remember(outcome: Outcome, parameters: Mapping[str, Any]) -> None:
-    """Note what a good run with the paper's parameters was made from and what it made."""
-    if outcome.problem or parameters:
-        return
-    found = {path.name: manifest.digest(path) for path in outputs(outcome.name)}
-    state = load_state() | {outcome.name: {"inputs": inputs(outcome.name), "outputs": found}}
-    write(output_root() / STATE, json.dumps(state, indent=1, sort_keys=True) + "\n")
-
-
-def remove_leftovers() -> None:
-    """Delete temporary files that a killed run may have left."""
-    for folder in ("figures", "notebooks", "notebooks/solutions", "paper", "build", PAPER_RUNS):
-        for path in (output_root() / folder).glob(".*.part"):
-            with suppress(OSError):
-                path.unlink()
-
-
-@contextmanager
-def only_run() -> Iterator[None]:
-    """Hold the lock of the output folder, where the system has such locks."""
-    path = output_root() / "build" / "lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+def _fill(file: str, marks: tuple[str, str], content: str) -> None:
+    made = output_root() / file
+    text = (made if made.is_file() else ROOT / file).read_text(encoding="utf-8")
+    write(output_root() / file, readme.between(text, marks, content))

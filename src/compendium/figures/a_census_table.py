@@ -1,0 +1,140 @@
+"""The pictures of the census table: what its noise costs, and what attackers get from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+from matplotlib.ticker import PercentFormatter, ScalarFormatter
+
+from compendium.figures.drawing import Drawing, canvas, styled
+from compendium.figures.palette import BLUE, GREY, ORANGE
+from compendium.studies import utility
+from compendium.studies.attacks import NO_NOISE, Rate
+from tablebuilder_dp.counts.small_counts import Measures
+
+LOOKS = {"rows": (BLUE, "o", "-"), "clamped": (ORANGE, "s", "--")}
+
+
+@styled
+def utility_by_size(
+    name: str, *, cells: Mapping[str, tuple[Any, Any]], designed: Mapping[str, Measures]
+) -> Drawing:
+    """Errors by true count, mean and standard deviation, beside the designed ones; and who is far off."""
+    figure, (left, right) = canvas(9.6, 4.2, columns=2)
+    data: dict[str, list[Any]] = {}
+    words = []
+    for (way, (true, published)), shift in zip(cells.items(), (0.94, 1.06), strict=True):
+        colour, marker, dash = LOOKS[way]
+        found = utility.by_size(true, published, designed=designed[way], starts=_powers_of_two(true))
+        grid = np.unique(np.append(0, np.geomspace(1, max(true.max(), 2), 200).astype(int)))
+        row = np.minimum(grid, len(designed[way].bias) - 1)
+        bias, spread = designed[way].bias[row], np.sqrt(designed[way].variance[row])
+        left.fill_between(grid, bias - spread, bias + spread, color=colour, alpha=0.1, linewidth=0)
+        for edge in (bias - spread, bias + spread):
+            left.plot(grid, edge, dash, color=colour, linewidth=0.5)
+        left.plot(grid, bias, dash, color=colour, linewidth=1)
+        middles = [_middle(one, true) * (shift if one.low else 1) for one in found]
+        means, spreads = ([getattr(one, part) for one in found] for part in ("mean", "spread"))
+        left.errorbar(middles, means, spreads, fmt=marker, color=colour, markersize=4, linewidth=1.2)
+        above = [(middle, one.far) for middle, one in zip(middles, found, strict=True) if one.low]
+        right.plot(*zip(*above, strict=True), dash, marker=marker, color=colour, markersize=4, label=way)
+        for one in found:
+            for column, value in {"way": way, **one._asdict()}.items():
+                data.setdefault(column, []).append(value)
+        words.append(f"{way}, mean error {means[0]:.2f} in the first class and {means[-1]:.2f} in the last")
+    for axes in (left, right):
+        axes.set_xscale("symlog", linthresh=1, linscale=0.5)
+        axes.set_xlim(left=-0.2 if axes is left else 0.8)
+        axes.set_xlabel("true count")
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+    left.set(ylabel="published − true count", title="error: mean ± standard deviation")
+    right.set(ylabel="share of cells", title="off by more than a tenth", ylim=(-0.03, 1.03))
+    right.yaxis.set_major_formatter(PercentFormatter(1))
+    right.legend()
+    caption = (
+        "Left: the errors of the cells, by classes of true counts (powers of two; the last classes are taken "
+        "together until they have 30 cells). Marks and bars are what came out, lines and bands what was "
+        "designed. Right: the share of cells whose published count is off by more than a tenth."
+    )
+    alt = (
+        "Mean errors with bars of one standard deviation beside the designed bands, and the share of cells "
+        "that are far off, both against the true count: " + "; ".join(words) + "."
+    )
+    return Drawing(name, figure, caption, alt, dict(data))
+
+
+def _powers_of_two(true: Any) -> list[float]:
+    """Where classes of counts begin, the last of them with 30 cells or more if there are so many."""
+    starts: list[float] = [0, *(2**power for power in range(int(true.max()).bit_length()))]
+    while len(starts) > 2 and (true >= starts[-1]).sum() < 30:
+        starts.pop()
+    return [*starts, inf]
+
+
+def _middle(one: utility.Size, true: Any) -> float:
+    """Where a class is drawn: at the mean of its counts."""
+    return float(true[(true >= one.low) & (true < one.high)].mean())
+
+
+@styled
+def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing:
+    """How often each attack was right, with its interval, beside the exact rate and the promise."""
+    lines = list(dict.fromkeys((one.attack, one.others) for one in rates))
+    height: dict[tuple[str, str], float] = {}
+    headings: dict[str, float] = {}
+    level = -0.3
+    for attack, others in lines:
+        if attack not in headings:
+            level += 1.3
+            headings[attack] = level
+        level += 0.9
+        height[attack, others] = level
+    figure, axes = canvas(8.6, 1.3 + 0.4 * level)
+    axes.axvline(promise, color=GREY, linewidth=1)
+    side, name_side = (" ", "left") if promise < 0.75 else ("", "right")
+    words = f"{side}promised for one cell: at most this "
+    axes.text(promise, headings[lines[0][0]], words, color=GREY, va="center", ha=name_side)
+    offsets = {NO_NOISE: 0.0, "rows": -0.16, "clamped": 0.16}
+    shown = set()
+    for one in rates:
+        y, share = height[one.attack, one.others] + offsets[one.way], one.right / one.trials
+        label = None if one.way in shown else one.way
+        shown.add(one.way)
+        if one.way == NO_NOISE:
+            axes.plot(share, y, "x", color="black", markersize=7, label=label, clip_on=False, zorder=3)
+            continue
+        colour, marker, _ = LOOKS[one.way]
+        axes.plot([one.low, one.high], [y, y], color=colour, linewidth=1.6)
+        axes.plot(share, y, marker, color=colour, markersize=5, label=label)
+        axes.plot([one.exact] * 2, [y - 0.14, y + 0.14], color="black", linewidth=1.2)
+    axes.plot([], [], "|", color="black", markersize=9, label="exact, by the table's weights")
+    names = [*headings, *(_cells_with(others) for _, others in height)]
+    axes.set_yticks([*headings.values(), *height.values()], names)
+    for text in axes.get_yticklabels()[: len(headings)]:
+        text.set_fontweight("bold")
+    axes.tick_params(axis="y", length=0)
+    lowest = min(0.48, *(one.low for one in rates))
+    axes.set(xlabel="right guesses", xlim=(lowest - 0.02, 1.0), ylim=(level + 0.6, 0.4))
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.grid(axis="y", visible=False)
+    figure.legend(loc="outside lower center", ncols=4)
+    caption = (
+        "How often an attacker guesses right whether a person was counted (a coin is right half the time): "
+        "three attacks, by the number of other people in the cell, with 95 % intervals. Without noise every "
+        "guess is right."
+    )
+    shares = "; ".join(
+        f"{one.attack}, {one.way}, others {one.others}: {one.right / one.trials:.2f}"
+        for one in rates
+        if one.way != NO_NOISE
+    )
+    alt = f"Shares of right guesses with intervals, and a line at the promised {promise:.2f}: {shares}."
+    data: dict[str, Sequence[Any]] = {part: [getattr(one, part) for one in rates] for part in Rate._fields}
+    return Drawing(name, figure, caption, alt, data)
+
+
+def _cells_with(others: str) -> str:
+    return "nobody else" if others == "nobody" else f"{others} others"

@@ -1,0 +1,113 @@
+"""Notebook 11: δ as a function of γ, and how far the paper is from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from compendium.figures.drawing import (
+    DELTA,
+    EPSILON,
+    Drawing,
+    canvas,
+    epsilons,
+    looks,
+    styled,
+)
+from compendium.figures.palette import BLUE, GREEN, ORANGE
+from tablebuilder_dp import design, privacy
+from tablebuilder_dp.beyond import best_gamma, gap
+
+
+@styled
+def delta_of_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
+    """δ as a function of γ at one ε, with its kinks, the paper's choice and the best one."""
+    figure, axes = canvas()
+    found = best_gamma.best(epsilon, support=support)
+    paper = design.proposition_3(epsilon, support=support, slack=0)
+    places = {float(found.epsilon / (2 * m - 1)): m for m in range(1, support + 1)}
+    low, high = 0.75 * float(paper.gamma), min(1.5 * float(epsilon), 2.6 * float(found.gamma))
+    grid = [float(f"{gamma:.6g}") for gamma in np.geomspace(low, high, 300)]
+    gammas = sorted({*grid, *(gamma for gamma in places if gamma <= high)})
+    deltas = [privacy.delta(epsilon, support=support, gamma=gamma) for gamma in gammas]
+    axes.semilogy(gammas, deltas, color=BLUE)
+    shown = [(gamma, delta) for gamma, delta in zip(gammas, deltas, strict=True) if gamma in places]
+    axes.plot(*zip(*shown, strict=True), "o", color=BLUE, markersize=4)
+    step = -(-support // 12)  # the legend names the two kinks that matter; every other label needs room
+    for gamma, delta in shown:
+        m = places[gamma]
+        if m % step == 0 and (m < found.kink or (step == 1 and found.kink < m < support)):
+            axes.annotate(f"{m}", (gamma, delta), (1, -13), textcoords="offset points", ha="center")
+    axes.plot(
+        float(paper.gamma), paper.delta, "s", color=ORANGE, markersize=8, label=f"paper: $m = D = {support}$"
+    )
+    axes.plot(
+        float(found.gamma), found.delta, "*", color=GREEN, markersize=15, label=f"best: $m = {found.kink}$"
+    )
+    axes.set(xlabel=r"$\gamma$", ylabel=DELTA, title=rf"$D = {support}$, $\varepsilon = {float(epsilon):g}$")
+    axes.margins(y=0.12)
+    axes.legend(loc="upper center")
+    caption = (
+        f"δ({float(epsilon):g}) for noise on [−{support}, {support}] as a function of γ. The dots are the "
+        "kinks γ = ε/(2m − 1). Between two of them δ rises, then falls (either part may be missing), so the "
+        "least δ is at a kink."
+    )
+    alt = (
+        "A curve of δ against γ that falls, then rises, with downward kinks between arches. The paper's "
+        f"kink m = {support} has δ = {paper.delta:.4g}, the best one, m = {found.kink}, "
+        f"has δ = {found.delta:.4g}."
+    )
+    marks = [places.get(gamma, "") for gamma in gammas]
+    return Drawing(name, figure, caption, alt, {"gamma": gammas, "delta": deltas, "kink": marks})
+
+
+@styled
+def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -> Drawing:
+    """How many times the least δ the paper's formula and its grid give, and which kink is the best one."""
+    figure, (left, right) = canvas(9.6, 4.0, columns=2)
+    levels = epsilons(epsilon_max / 80, epsilon_max, 80)
+    data: dict[str, Sequence[Any]] = {"epsilon": levels}
+    words = []
+    for support, colour, dash, _ in looks(supports):
+        found = [best_gamma.best(level, support=support) for level in levels]
+        least = np.array([one.delta for one in found])
+        paper = [design.proposition_3(level, support=support, slack=0).delta for level in levels]
+        searched = [design.best_delta_on_grid(level, support=support).delta for level in levels]
+        # Twelve decimals, so that a ratio of 1 is 1.
+        formula, grid = (np.round(np.array(deltas) / least, 12) for deltas in (paper, searched))
+        places = [one.kink for one in found]
+        closing = float(gap.closing_epsilon(support=support, digits=8))
+        left.plot(levels, formula, dash, color=colour, label=f"$D = {support}$, Proposition 3")
+        reached = np.where(grid <= max(formula.max(), 1.05), grid, np.nan)
+        left.plot(levels, reached, ":", color=colour, linewidth=1.2, label=f"$D = {support}$, grid")
+        right.step(levels, places, dash, where="mid", color=colour)
+        right.axhline(support, color=colour, linewidth=0.6)
+        right.text(epsilon_max, support, f"$m = D = {support}$", va="bottom", ha="right", color=colour)
+        if 0 < closing <= epsilon_max:
+            left.plot(closing, 1, "o", color=colour, markersize=6)
+            right.plot(closing, support, "o", color=colour, markersize=6)
+        data |= {f"formula_D{support}": formula.tolist(), f"grid_D{support}": grid.tolist()}
+        data[f"kink_D{support}"] = places
+        peak = gap.widest(epsilon_max, support=support)
+        where = f"from ε = {closing:.4f} on" if closing else "at every ε"
+        words.append(
+            f"for D = {support} the formula's δ is up to {peak.ratio:.3f} times the least, at ε = "
+            f"{peak.epsilon:.3g}, and the gap is zero {where}"
+        )
+    highest = max(max(data[f"formula_D{support}"]) for support in supports)
+    left.set(xlabel=EPSILON, ylabel=r"$\delta$ / least $\delta$", xlim=(0, epsilon_max))
+    left.set_ylim(0.98, highest + 0.05 + (0.08 + 0.12 * len(supports)) * (highest - 1))
+    left.legend(loc="upper center", ncols=2, fontsize=8)
+    right.set(xlabel=EPSILON, ylabel="$m$ of the best kink", xlim=(0, epsilon_max))
+    right.set_ylim(0, max(supports) * 1.12)
+    right.yaxis.set_major_locator(MaxNLocator(integer=True))
+    caption = (
+        "Left: δ of Proposition 3 without slack and the least δ on the paper's grid of γ, both relative to "
+        "the least δ over all γ. Right: m of the best kink γ = ε/(2m − 1). Dots mark ε₀, from which on the "
+        "paper's m = D is the best choice."
+    )
+    alt = "Two panels of curves against ε: " + "; ".join(words) + "."
+    return Drawing(name, figure, caption, alt, data)

@@ -1,0 +1,276 @@
+"""The pictures of the explorer: a noise and its lookup table, their (ε, δ) curves, what each setting moves.
+
+The first two are drawn into axes, so that a figure for print and a widget that redraws at every touch show
+the same. Every number comes from `compendium.studies.explorer`.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from compendium.figures.drawing import STYLE, Drawing, styled
+from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE
+from compendium.studies import explorer
+from compendium.studies.explorer import Explored, Settings
+from tablebuilder_dp import design, sampling
+
+DECADES = 6
+"""A curve that falls further below the wanted δ than so many decades leaves its picture."""
+
+HIGHEST = 1.5
+"""Ratios ε^Q/ε above this are not drawn to scale."""
+
+WIDEST = 100
+"""The symmetric rule's search can take seconds beyond this support, too long for a picture of many."""
+
+MOVED = {"epsilon": "wanted ε", "delta": "wanted δ", "slack": "slack", "keysize": "KEYSIZE"}
+LOOKS = dict(zip(sampling.RULES, ((ORANGE, 5, "none"), (GREEN, 2, GREEN)), strict=True))
+
+
+def noise_axes(axes: Any, explored: Explored) -> None:
+    """Draw p(z) as bars, p^Q(z) as dots, and a cross at each value that no key gives."""
+    support, table = explored.support, explored.table
+    edges = np.arange(-support, support + 2) - 0.5
+    axes.stairs(explored.pmf, edges, fill=True, color=BLUE, alpha=0.45, label="noise")
+    given = [(z, weight / table.keysize) for z, weight in enumerate(table.weights, -support) if weight]
+    size = 4 if support <= 40 else 2
+    axes.plot(*zip(*given, strict=True), "o", color=ORANGE, markersize=size, label="lookup table")
+    if table.lost:
+        marks: Any = {"color": "black", "markersize": size + 1, "clip_on": False}
+        axes.plot(table.lost, [0] * len(table.lost), "x", **marks, label="no key gives this value")
+    axes.set(xlabel="noise z", ylabel="probability", ylim=(0, None))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(axis="x", visible=False)
+
+
+def curve_axes(axes: Any, explored: Explored) -> None:
+    """Draw δ(ε) of the noise with the start of its plateau, that of the table, and the wanted (ε, δ)."""
+    epsilon, delta = float(explored.design.epsilon), float(explored.settings.delta)
+    found = explorer.curve(explored)
+    axes.set_yscale("log", nonpositive="mask")
+    axes.plot(found.epsilon, found.noise, color=BLUE, label="noise")
+    axes.plot(found.epsilon, found.table, "--", color=ORANGE, label="lookup table")
+    height = float(explored.delta)
+    if height:  # what float64 cannot hold is below every picture
+        onset = float(explored.plateau_onset)
+        axes.plot(onset, height, "o", color=BLUE, markersize=6, label="plateau begins")
+    axes.axvline(epsilon, color=GREY, linewidth=0.8)
+    axes.axhline(delta, color=GREY, linewidth=0.8)
+    axes.plot(epsilon, delta, "+", color="black", markersize=12, label="wanted (ε, δ)")
+    shown = np.concatenate([found.noise, found.table, [delta]])
+    low, high = shown[shown >= delta * 10.0**-DECADES].min() / 2, 2 * shown.max()
+    axes.set(xlabel="privacy loss ε", ylabel="δ", xlim=(0, found.epsilon[-1]), ylim=(low, high))
+    _plain_decades(axes.yaxis)
+
+
+def _plain_decades(axis: Any) -> None:
+    """Label a logarithmic axis without formulas, whose typesetting would be most of a redraw."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1,) if high > 50 * low else (1, 2, 5), numticks=7))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    axis.set_minor_locator(NullLocator())
+
+
+def short(value: float) -> str:
+    """A number to two digits, as one would type it.
+
+    >>> short(0.5), short(1.0), short(1e-05), short(2.5e-10)
+    ('0.5', '1', '1e-5', '2.5e-10')
+    """
+    if value >= 0.01 or value == 0:
+        return f"{value:.2g}"
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits.removesuffix('.0')}e{int(power)}"
+
+
+def live(draw: Callable[[Any, Explored], None], explored: Explored) -> bytes:
+    """One picture for a widget as PNG: with fixed margins, as finding the best takes longer than drawing."""
+    buffer = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(4.8, 3.5))
+        axes = figure.subplots(gridspec_kw={"left": 0.14, "right": 0.97, "bottom": 0.14, "top": 0.85})
+        draw(axes, explored)
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.16, 1), ncols=2, fontsize=9, borderpad=0)
+        figure.savefig(buffer, format="png", dpi=140, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _panels(width: float, height: float, rows: int, columns: int, **sharing: Any) -> tuple[Figure, Any]:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **sharing)
+
+
+def _legend(figure: Figure, panels: Sequence[Any]) -> None:
+    """One legend below all panels."""
+    entries = [zip(*axes.get_legend_handles_labels(), strict=True) for axes in panels]
+    known = {text: handle for handle, text in itertools.chain(*entries)}
+    figure.legend(known.values(), known, loc="outside lower center", ncols=len(known))
+
+
+@styled
+def tables(name: str, found: Mapping[str, Explored]) -> Drawing:
+    """The noise and the lookup table of several settings, side by side."""
+    figure, [row] = _panels(4.8 * len(found), 4.0, 1, len(found), sharey=True)
+    data: dict[str, list[Any]] = {"setting": [], "z": [], "p": [], "keys": []}
+    words = []
+    for axes, (title, one) in zip(row, found.items(), strict=True):
+        noise_axes(axes, one)
+        axes.set_title(title)
+        axes.label_outer()
+        z = range(-one.support, one.support + 1)
+        columns = ([title] * len(z), z, one.pmf.tolist(), one.table.weights)
+        for values, column in zip(columns, data.values(), strict=True):
+            column.extend(values)
+        words.append(f"{title}, values that no key gives: {explorer.ranges(one.table.lost)}")
+    _legend(figure, row)
+    caption = (
+        "Bars are the designed noise, dots the share of keys that a lookup table gives to each value. A "
+        "cross marks a value that no key gives."
+    )
+    alt = f"Bell-shaped bars with the dots of a lookup table. {'; '.join(words)}."
+    return Drawing(name, figure, caption, alt, dict(data))
+
+
+@styled
+def curves(name: str, found: Mapping[str, Explored]) -> Drawing:
+    """The (ε, δ) curves of several settings, side by side and to one scale."""
+    figure, [row] = _panels(3.4 * len(found), 4.2, 1, len(found))
+    data: dict[str, list[Any]] = {"setting": [], "epsilon": [], "delta_noise": [], "delta_table": []}
+    words = []
+    for axes, (title, one) in zip(row, found.items(), strict=True):
+        curve_axes(axes, one)
+        axes.set_title(title)
+        lines = explorer.curve(one)
+        # Differences of nearly equal numbers have fewer digits than the numbers.
+        columns: list[list[Any]] = [[float(f"{y:.9g}") for y in line] for line in lines]
+        for values, column in zip(([title] * len(columns[0]), *columns), data.values(), strict=True):
+            column.extend(values)
+        words.append(
+            f"{title}: the noise's δ stays at {float(one.delta):.2e} from ε = {float(one.plateau_onset):.4g} "
+            f"on, the table's δ at the wanted ε is {float(one.delta_table):.2e}"
+        )
+    lows, highs = zip(*(axes.get_ylim() for axes in row), strict=True)
+    for axes in row:
+        axes.set_ylim(min(lows), max(highs))
+        _plain_decades(axes.yaxis)
+        axes.label_outer()
+    _legend(figure, row)
+    caption = (
+        "δ of the noise and of its lookup table at every ε, the larger of both directions. The cross is what "
+        "was wanted: a promise is kept where the curve passes below or through it."
+    )
+    alt = f"Curves of δ that fall with ε down to a plateau. {'; '.join(words)}."
+    return Drawing(name, figure, caption, alt, dict(data))
+
+
+class Reaction(NamedTuple):
+    """What comes out at one value of the setting that is moved."""
+
+    moved: str
+    value: str
+    rule: str
+    epsilon: float
+    best_support: int
+    variance: float
+    variance_table: float
+    epsilon_two_sided: float
+
+
+def react(settings: Settings) -> list[Reaction]:
+    """Move one setting after the other while the rest stays and D is D*, under both rules.
+
+    >>> found = [one for one in react(Settings(epsilon="3", delta="0.1")) if one.moved == "epsilon"]
+    >>> [(one.value, one.rule, one.best_support) for one in (found[0], found[-1])]
+    [('0.75', 'ceiling', 3), ('12', 'symmetric', 1)]
+    """
+    epsilon, delta = float(settings.epsilon), float(settings.delta)
+    choices: dict[str, Sequence[Any]] = {
+        "epsilon": [f"{epsilon * factor:.3g}" for factor in np.geomspace(0.25, 4, 25)],
+        "delta": [f"{delta * 10.0**power:.3g}" for power in np.arange(-6, 3.1, 0.5)],
+        "slack": [f"{step / 20:g}" for step in range(21)],
+        "keysize": [2**bits for bits in range(6, 41)],
+    }
+    found = []
+    for moved, rule in itertools.product(choices, sampling.RULES):
+        for value in choices[moved]:
+            with suppress(ValueError, ArithmeticError):  # beyond the limits, or the rule has no such table
+                here = replace(settings, **{"support": None, "rule": rule, moved: value})
+                best = design.guide(here.epsilon, here.delta, slack=here.slack)
+                if rule == "ceiling" or best.support <= WIDEST:
+                    one = explorer.explore(here)
+                    made = (float(one.design.epsilon), one.best_support, float(one.variance))
+                    after = (float(one.after.variance), one.after.epsilon_two_sided)
+                    found.append(Reaction(moved, str(value), rule, *made, *after))
+    return found
+
+
+@styled
+def reactions(name: str, settings: Settings) -> Drawing:
+    """What D*, the variance and the two-sided ε^Q do when one setting moves."""
+    found = react(settings)
+    figure, panels = _panels(10.4, 7.0, 3, len(MOVED), sharex="col", sharey="row")
+    labels = ("smallest support D*", "variance", "two-sided ε$^Q$ / ε")
+    for axes, label in zip(panels[:, 0], labels, strict=True):
+        axes.set_ylabel(label)
+    panels[0, 0].yaxis.set_major_locator(MaxNLocator(integer=True))
+    words = []
+    for column, (moved, title) in zip(panels.T, MOVED.items(), strict=True):
+        here = [one for one in found if one.moved == moved]
+        for axes in column:
+            axes.axvline(float(getattr(settings, moved)), color=GREY, linewidth=0.8, zorder=0)
+        _column(column, here)
+        column[-1].set_xlabel(title)
+        first, *_, last = (one for one in here if one.rule == sampling.RULES[0])
+        words.append(
+            f"as {title} goes from {first.value} to {last.value}, D* goes from {first.best_support} to "
+            f"{last.best_support} and the variance from {first.variance:.3g} to {last.variance:.3g}"
+        )
+    drawn = [ratio for one in found if (ratio := one.epsilon_two_sided / one.epsilon) <= HIGHEST]
+    panels[2, 0].set_ylim(0.95 * min([1, *drawn]), 1.05 * max([1, *drawn]))
+    _legend(figure, panels[1])
+    caption = (
+        "In each column one setting moves; a grey line marks the chosen value. D is D* throughout. In the "
+        "last row, a table keeps ε in both directions up to the line at 1; a cross at the top is beyond the "
+        "picture, in most cases because no key gives some value."
+    )
+    alt = f"Twelve small plots of D*, variance and ε after sampling: {'; '.join(words)}."
+    data: dict[str, Sequence[Any]] = {
+        part: [getattr(one, part) for one in found] for part in Reaction._fields
+    }
+    return Drawing(name, figure, caption, alt, data)
+
+
+def _column(column: Sequence[Any], found: Sequence[Reaction]) -> None:
+    """Draw how D*, the variance and ε^Q follow one setting."""
+    upper, middle, lower = column
+    lower.axhline(1, color=GREY, linewidth=0.8)
+    for rule, (colour, size, face) in LOOKS.items():
+        here = [one for one in found if one.rule == rule]
+        places = [float(one.value) for one in here]
+        marks: Any = {"color": colour, "markersize": size, "markerfacecolor": face}
+        if rule == sampling.RULES[0]:
+            upper.plot(places, [one.best_support for one in here], ".-", color=BLUE, markersize=4)
+            middle.plot(places, [one.variance for one in here], color=BLUE, label="noise")
+        middle.plot(places, [one.variance_table for one in here], "o", **marks, label=f"{rule} table")
+        ratios = [one.epsilon_two_sided / one.epsilon for one in here]
+        lower.plot(places, ratios, "o", **marks)
+        beyond = [place for place, ratio in zip(places, ratios, strict=True) if ratio > HIGHEST]
+        if beyond:
+            heights, top = [1] * len(beyond), lower.get_xaxis_transform()
+            lower.plot(beyond, heights, "x", color=colour, markersize=5, transform=top, clip_on=False)
+    if found[0].moved == "keysize":
+        lower.set_xscale("log", base=2)
+        lower.set_xticks([2**bits for bits in range(8, 41, 8)])
+    elif found[0].moved != "slack":
+        lower.set_xscale("log")
+        _plain_decades(lower.xaxis)

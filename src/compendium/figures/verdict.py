@@ -1,0 +1,59 @@
+"""Notebook 10: the ledger at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from compendium.figures.drawing import (
+    Drawing,
+    canvas,
+    styled,
+)
+from compendium.figures.palette import BLUE, GREEN, ORANGE, PURPLE, SKY
+from compendium.ledger.verdicts import KINDS, Entry
+
+
+@styled
+def verdicts(name: str, entries: Sequence[Entry]) -> Drawing:
+    """The ledger at a glance: how many verdicts of each kind, section by section."""
+    sections = list(dict.fromkeys(entry.claim.section for entry in entries))
+    figure, axes = canvas(height=0.9 + 0.32 * len(sections))
+    left = np.zeros(len(sections))
+    data: dict[str, Sequence[Any]] = {"section": sections}
+    colours = (GREEN, SKY, BLUE, PURPLE, ORANGE)
+    for kind, colour, hatch in zip(reversed(KINDS), colours, ("", "..", "//", "xx", "\\\\"), strict=True):
+        found = [entry.claim.section for entry in entries if entry.kind == kind]
+        widths = [found.count(section) for section in sections]
+        bars = axes.barh(
+            sections,
+            widths,
+            left=left,
+            color=colour,
+            label=kind,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0.5,
+        )
+        axes.bar_label(
+            bars,
+            labels=[str(width) if width else "" for width in widths],
+            label_type="center",
+            fontsize=8,
+            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+        )
+        left += widths
+        data[kind] = widths
+    for place, width in enumerate(left):
+        axes.annotate(
+            f"{width:.0f}", (width, place), (4, 0), textcoords="offset points", va="center", fontsize=8
+        )
+    axes.invert_yaxis()
+    axes.set(xlabel="claims", ylabel="section")
+    axes.grid(axis="y", visible=False)
+    figure.legend(loc="outside upper center", ncols=len(KINDS), fontsize=8, columnspacing=1, handlelength=1.5)
+    caption = "What becomes of the paper's claims, section by section; at the end of each bar their number."
+    total = ", ".join(f"{sum(int(n) for n in data[kind])} {kind}" for kind in reversed(KINDS))
+    return Drawing(name, figure, caption, f"Stacked bars of the verdicts by section; in all {total}.", data)

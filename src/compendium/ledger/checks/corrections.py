@@ -1,0 +1,250 @@
+"""The statements that stand beside those of the paper that fail (``paper/corrections.toml``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise, product
+from typing import NamedTuple
+
+from compendium.ledger.checks import examples
+from compendium.ledger.claims import Claim
+from compendium.ledger.formulas import Cases, cases, enclosed, evaluate, less, on_grid
+from tablebuilder_dp import certified, design, privacy, sampling
+from tablebuilder_dp.support.intervals import Enclosure, enclosure, exp, interval
+
+
+class Sampled(NamedTuple):
+    """A design, its lookup table and what the table makes of it."""
+
+    made: design.Design
+    table: sampling.LookupTable
+    after: sampling.AfterSampling
+
+
+@cache
+def sampled(epsilon: str, support: int, slack: str, keysize: int) -> Sampled:
+    """The table of one design by Proposition 3."""
+    made = design.proposition_3(epsilon, support=support, slack=slack)
+    table = sampling.lookup_table(support=support, gamma=made.gamma, keysize=keysize)
+    return Sampled(made, table, sampling.after_sampling(table))
+
+
+GRID = tuple(
+    product(("0.1", "0.5", "1", "2.5"), (1, 2, 5, 10, 25), ("0", "0.1", "1"), (100, 2**8, 2**16, 2**32))
+)
+"""ε, D, slack and KEYSIZE of the tables on which our statements are tried."""
+
+
+HAIR = Fraction(1, 10**12)
+
+
+def on_tables(holds: Callable[[Sampled], bool], *, full_support: bool = False) -> Cases:
+    """Try a statement on the tables of the grid, or on those with full support."""
+    points = [point for point in GRID if not full_support or sampled(*point).table.full_support]
+    return on_grid("eps D slack KEYSIZE", points, lambda *point: holds(sampled(*point)))
+
+
+def _excess(table: sampling.LookupTable, growth: Fraction) -> Fraction:
+    """The larger of the two exact δ at e^ε = growth."""
+
+    def keys(p: list[int], q: list[int]) -> Fraction:
+        return sum((max(a - growth * b, Fraction(0)) for a, b in zip(p, q, strict=True)), Fraction(0))
+
+    once, shifted = [*table.weights, 0], [0, *table.weights]
+    return max(keys(once, shifted), keys(shifted, once)) / table.keysize
+
+
+def _ratios(table: sampling.LookupTable) -> list[Fraction]:
+    """p^Q(z)/p^Q(z−1) for z = −D+1, …, D, with full support."""
+    return [Fraction(later, earlier) for earlier, later in pairwise(table.weights)]
+
+
+def guarantee(claim: Claim) -> Cases:
+    """With the printed e^ε neither direction exceeds δ^Q, exactly; with less, some ratio exceeds e^ε."""
+
+    def holds(one: Sampled) -> bool:
+        ratios = _ratios(one.table)
+        up, down = max(ratios), max(1 / ratio for ratio in ratios)
+        growth = Fraction(evaluate(claim.printed, up=up, down=down))
+        least = max(up, down) > growth * (1 - HAIR)
+        return least and _excess(one.table, growth) <= one.after.delta
+
+    return on_tables(holds, full_support=True)
+
+
+def smallest_epsilon(claim: Claim) -> Cases:
+    """At `sampling.epsilon` both directions keep δ^Q, and at a hair less one of them does not."""
+
+    def holds(one: Sampled) -> bool:
+        level = Fraction(sampling.epsilon(one.table))
+        kept = _excess(one.table, enclosure(exp(enclosed(level))).lower) <= one.after.delta
+        less_growth = enclosure(exp(enclosed(level * (1 - HAIR)))).upper
+        return kept and (level == 0 or _excess(one.table, less_growth) > one.after.delta)
+
+    return on_tables(holds, full_support=True)
+
+
+def bias(claim: Claim) -> Cases:
+    """The printed bias of the ceiling rule, exactly, at full support or not."""
+    return on_tables(
+        lambda one: one.after.bias == evaluate(claim.printed, D=one.table.support, KEYSIZE=one.table.keysize)
+    )
+
+
+def mirrored_weights(claim: Claim) -> Cases:
+    """How many keys z has more than −z: none, but for the outermost pair the printed number."""
+
+    def holds(one: Sampled) -> bool:
+        weights = one.table.weights
+        gaps = [b - a for a, b in zip(weights[::-1], weights, strict=True)][: one.table.support]
+        return gaps == [evaluate(claim.printed), *[0] * (one.table.support - 1)]
+
+    return on_tables(holds)
+
+
+def full_support(claim: Claim) -> Cases:
+    """The printed condition on KEYSIZE and p(D) against the tables, also on both sides of 1/p(D)."""
+
+    def holds(epsilon: str, D: int, slack: str, keysize: int | None) -> bool:
+        edge = edge_of(epsilon, D, slack)
+        nearest = math.floor(1 / edge.upper)
+        sizes = [keysize] if keysize else [nearest, nearest + 1]
+        return all(
+            evaluate(claim.printed, KEYSIZE=size, p=interval(edge))
+            is sampled(epsilon, D, slack, size).table.full_support
+            for size in sizes
+        )
+
+    near = ((*point[:3], None) for point in GRID[::4])
+    return cases(
+        (
+            f"eps = {point[0]}, D = {point[1]}, slack = {point[2]}, KEYSIZE {point[3] or 'near 1/p(D)'}",
+            holds(*point),
+        )
+        for point in (*GRID, *near)
+    )
+
+
+def edge_of(epsilon: str, D: int, slack: str) -> Enclosure:
+    """p(D) of a design by Proposition 3."""
+    made = design.proposition_3(epsilon, support=D, slack=slack)
+    return certified.pmf(D, support=D, gamma=made.gamma)
+
+
+def full_support_limit(claim: Claim) -> Enclosure:
+    """The ε at which full support is lost."""
+    return sampling.full_support_limit(support=claim.at["D"], keysize=2 ** claim.at["bits"])
+
+
+def delta_after_sampling(claim: Claim) -> Cases:
+    """The printed δ^Q, and that it exceeds δ."""
+
+    def holds(one: Sampled) -> bool:
+        edge = certified.pmf(one.table.support, support=one.table.support, gamma=one.made.gamma)
+        ends = {
+            evaluate(claim.printed, KEYSIZE=one.table.keysize, delta=end) for end in (edge.lower, edge.upper)
+        }
+        return ends == {one.after.delta} and one.after.delta > edge.upper
+
+    return on_tables(holds)
+
+
+def delta_floor(claim: Claim) -> Cases:
+    """With full support δ^Q is never below the printed value, and somewhere it is less than twice it."""
+    bounds = {point: evaluate(claim.printed, KEYSIZE=point[-1]) for point in GRID}
+    near = any(
+        sampled(*point).after.delta < 2 * bound
+        for point, bound in bounds.items()
+        if sampled(*point).table.full_support
+    )
+    return on_tables(
+        lambda one: near and one.after.delta >= evaluate(claim.printed, KEYSIZE=one.table.keysize),
+        full_support=True,
+    )
+
+
+def variance_error(claim: Claim) -> Cases:
+    """|V^Q − V| stays below the printed bound, and somewhere comes to more than a quarter of it."""
+
+    def share(one: Sampled) -> Fraction:
+        D, K = one.table.support, one.table.keysize
+        truth = certified.variance(support=D, gamma=one.made.gamma)
+        error = max(abs(one.after.variance - end) for end in (truth.lower, truth.upper))
+        return error / Fraction(evaluate(claim.printed, D=D, KEYSIZE=K))
+
+    used = max(share(sampled(*point)) for point in GRID) > Fraction(1, 4)
+    return on_tables(lambda one: used and share(one) < 1)
+
+
+def sufficient_keysize(claim: Claim) -> Cases:
+    """With as many keys as the printed bound says, the two-sided ε^Q is at most ε, decided by enclosures.
+
+    A fifth of them is not enough at every design.
+    """
+
+    def keeps(epsilon: str, D: int, slack: str, *, part: int) -> bool:
+        level = enclosed(Fraction(epsilon))
+        edge = interval(edge_of(epsilon, D, slack))
+        needed = evaluate(claim.printed, s=Fraction(slack), eps=level, D=D, delta=edge)
+        keysize = math.ceil(enclosure(needed / part).upper)
+        table = sampled(epsilon, D, slack, max(keysize, 2)).table
+        if not table.full_support:
+            return False
+        ratios = _ratios(table)
+        return less(enclosed(max(*ratios, *(1 / ratio for ratio in ratios))), exp(level))
+
+    designs = sorted({(epsilon, D, slack) for epsilon, D, slack, _ in GRID if slack != "0"})
+    idle = all(keeps(*made, part=5) for made in designs)
+    return on_grid("eps D slack", designs, lambda *made: not idle and keeps(*made, part=1))
+
+
+def limit_attained(claim: Claim) -> Cases:
+    """At the printed γ F* is empty, and at a hair more it is not."""
+    grid = product((1, 2, 5, 11, 25), (Fraction(k, 4) for k in range(1, 12)))
+
+    def holds(D: int, eps: Fraction) -> bool:
+        gamma = evaluate(claim.printed, eps=eps, D=D)
+        sizes = [len(privacy.f_star(eps, support=D, gamma=gamma * factor)) for factor in (1, 1 + HAIR)]
+        return sizes == [0, 1]
+
+    return on_grid("D eps", grid, holds)
+
+
+# --- Example 3's drop from ε to ε^Q, part by part ---------------------------------------------
+
+
+def drop(claim: Claim) -> Enclosure | Fraction:
+    """A part of Example 3's ε − ε^Q: of the slack, of the ceilings, of looking one way only, or all."""
+    one = sampled("0.5", 25, "0.1", 2**32)
+    steepest = one.made.gamma * (2 * one.table.support - 1)
+    ratios = _ratios(one.table)
+    up, down = max(ratios), max(1 / ratio for ratio in ratios)
+    slack = one.made.epsilon - steepest
+    if claim.at["part"] == "slack":
+        return slack
+    forward, both = (certified.logarithm(ratio, digits=40) for ratio in (up, max(up, down)))
+    return {
+        "ceilings": Enclosure(steepest - forward.upper, steepest - forward.lower),
+        "direction": Enclosure(both.lower - forward.upper, both.upper - forward.lower),
+        "all": Enclosure(one.made.epsilon - forward.upper, one.made.epsilon - forward.lower),
+        "share": Enclosure(
+            slack / (one.made.epsilon - forward.lower), slack / (one.made.epsilon - forward.upper)
+        ),
+    }[claim.at["part"]]
+
+
+def sizes_above(claim: Claim) -> str:
+    """The b for which 2^b keys, with full support, make Example 1's ε^Q exceed ε."""
+    return ", ".join(map(str, examples.sizes_above(both=claim.at["both"])))
+
+
+def example_3_epsilon(claim: Claim) -> Enclosure:
+    """Example 3's true ε for its δ^Q: two-sided, or the smallest."""
+    one = sampled("0.5", 25, "0.1", 2**32)
+    if claim.at["which"] == "two-sided":
+        ratios = _ratios(one.table)
+        return certified.logarithm(max(*ratios, *(1 / ratio for ratio in ratios)))
+    return certified.logarithm(Fraction(sampling.growth(one.table)))

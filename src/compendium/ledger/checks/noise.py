@@ -1,0 +1,283 @@
+"""Sections II and III-A: the maximum-entropy noise and Proposition 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise, product
+from typing import Any
+
+from compendium.ledger.claims import Claim
+from compendium.ledger.formulas import (
+    EPSILONS,
+    GAMMAS,
+    NOISES,
+    SUPPORTS,
+    Cases,
+    agree,
+    cases,
+    described,
+    enclosed,
+    evaluate,
+    less,
+    on_grid,
+)
+from compendium.ledger.verdicts import Truth
+from tablebuilder_dp import certified, noise
+from tablebuilder_dp.support.intervals import exp, interval, iv, log
+
+VARIANCES = tuple((D, Fraction(k * D * (D + 1), 3 * 8)) for D in SUPPORTS for k in range(1, 8))
+"""Supports with variances at eighths of Proposition 1's bound."""
+
+
+@cache
+def weights(D: int, gamma: Fraction) -> tuple[Any, ...]:
+    """e^(−γz²) for z = −D, …, D, as intervals."""
+    half = [exp(-(z**2) * enclosed(gamma)) for z in range(D + 1)]
+    return (*half[:0:-1], *half)
+
+
+@cache
+def second_moment(D: int, gamma: Fraction) -> Any:
+    """E[Z²], by adding up all 2D + 1 terms."""
+    masses = weights(D, gamma)
+    return sum(z * z * mass for z, mass in zip(range(-D, D + 1), masses, strict=True)) / sum(masses)
+
+
+def entropy(masses: Iterable[Any]) -> Any:
+    """−Σ p ln p in nats, as an interval."""
+    return -sum(mass * log(mass) for mass in masses)
+
+
+def sensitivity(claim: Claim) -> int:
+    """The largest change of a count when one element of a data set changes, over all small data sets."""
+    largest = 0
+    for size in range(1, 6):
+        for data in product((0, 1), repeat=size):
+            for place in range(size):
+                changed = sum(data) - data[place] + (1 - data[place])
+                largest = max(largest, abs(changed - sum(data)), data[place])  # altered, or removed
+    return largest
+
+
+def kind_of_privacy(claim: Claim) -> Cases:
+    """The printed range holds for the least δ at every ε."""
+
+    def holds(D: int, gamma: Fraction, eps: Fraction) -> bool:
+        delta = certified.delta(eps, support=D, gamma=gamma, digits=5)
+        return evaluate(claim.printed, delta=interval(delta)) is True
+
+    return on_grid("D gamma eps", ((D, gamma, eps) for D, gamma in NOISES[::4] for eps in EPSILONS), holds)
+
+
+def non_negative(claim: Claim) -> Cases:
+    """The least output is n − D."""
+    grid = ((D, n) for D in SUPPORTS for n in range(2 * D + 2))
+    return on_grid("D n", grid, lambda D, n: evaluate(claim.printed, n=n, D=D) is (n - D >= 0))
+
+
+def zero_bias(claim: Claim) -> Cases:
+    """A shape without bias: z and −z have the same mass, to the last bit."""
+
+    def mass(D: int, gamma: Fraction, z: int) -> Any:
+        return evaluate(claim.printed, z=z, D=D, gamma=enclosed(gamma))
+
+    return on_grid(
+        "D gamma",
+        NOISES,
+        lambda D, gamma: all(mass(D, gamma, z) == mass(D, gamma, -z) for z in range(1, D + 1)),
+    )
+
+
+def maximum_entropy(claim: Claim) -> Cases:
+    """The printed shape is the maximum: no bias, less entropy in every direction that keeps the variance,
+    and more in one that raises it, so that the bound on the variance is what holds it back.
+
+    Third differences leave Σp, Σzp and Σz²p as they are; a second difference raises Σz²p only.
+    """
+
+    def holds(D: int, gamma: Fraction) -> bool:
+        shape = [evaluate(claim.printed, z=z, D=D, gamma=enclosed(gamma)) for z in range(-D, D + 1)]
+        masses = [mass / sum(shape) for mass in shape]
+        top = entropy(masses)
+
+        def moved(start: int, factors: tuple[int, ...], sign: int) -> Any:
+            places = range(start, start + len(factors))
+            step = sign * min((masses[place] for place in places), key=lambda mass: mass.mid) / 10**6
+            return entropy(
+                mass + factors[place - start] * step if place in places else mass
+                for place, mass in enumerate(masses)
+            )
+
+        thirds = product({0, D - 1, 2 * D - 3}, (1, -1))
+        return (
+            all(shape[D - z] == shape[D + z] for z in range(1, D + 1))
+            and all(less(moved(start, (1, -3, 3, -1), sign), top) for start, sign in thirds)
+            and less(top, moved(D - 1, (1, -2, 1), 1))
+        )
+
+    # D = 1 has no such direction, and far tails drown in the precision.
+    grid = ((D, gamma) for D, gamma in NOISES if 2 <= D <= 15 and D * D * gamma < 60)
+    return on_grid("D gamma", grid, holds)
+
+
+def normaliser(claim: Claim) -> Cases:
+    """The printed C against 1/Σ e^(−γz²)."""
+    return on_grid(
+        "D gamma",
+        NOISES,
+        lambda D, gamma: agree(
+            evaluate(claim.printed, D=D, gamma=enclosed(gamma)) * sum(weights(D, gamma)), enclosed(1)
+        ),
+    )
+
+
+def variance(claim: Claim) -> Cases:
+    """The printed V(γ) against E[Z²]."""
+
+    def holds(D: int, gamma: Fraction) -> bool:
+        C = 1 / sum(weights(D, gamma))
+        return agree(evaluate(claim.printed, C=C, D=D, gamma=enclosed(gamma)), second_moment(D, gamma))
+
+    return on_grid("D gamma", NOISES, holds)
+
+
+def tight_constraint(claim: Claim) -> Cases:
+    """A larger V allows more entropy, so the optimum uses all of it, up to the uniform variance."""
+
+    def measures(D: int, gamma: Fraction) -> tuple[Any, Any]:
+        V = second_moment(D, gamma)
+        return V, log(sum(weights(D, gamma))) + enclosed(gamma) * V
+
+    def holds(D: int, low: Fraction, high: Fraction) -> bool:
+        wide, narrow = measures(D, low), measures(D, high)
+        return less(narrow[0], wide[0]) and less(narrow[1], wide[1])
+
+    return on_grid("D gamma gamma'", ((D, *pair) for D in SUPPORTS for pair in pairwise(GAMMAS)), holds)
+
+
+def polynomial(claim: Claim) -> Cases:
+    """The printed f(x) is (V(x) − V)·Σ x^(z²), exactly: its positive roots are the x with variance V."""
+
+    def holds(D: int, V: Fraction, x: Fraction) -> bool:
+        powers = {z: x ** (z * z) for z in range(-D, D + 1)}
+        expected = sum((z * z - V) * power for z, power in powers.items())
+        return bool(evaluate(claim.printed, D=D, V=V, x=x) == expected)
+
+    grid = ((D, V, Fraction(k, 10)) for D, V in VARIANCES for k in (1, 5, 9, 15) if D <= 15)
+    return on_grid("D V x", grid, holds)
+
+
+def coefficients(D: int, V: Fraction) -> dict[int, Fraction]:
+    """The nonzero coefficients of f by their degree."""
+    found = {z * z: 2 * z * z - 2 * V for z in range(1, D + 1)} | {0: -V}
+    return {degree: value for degree, value in found.items() if value}
+
+
+def degree(claim: Claim) -> Cases:
+    """The printed degree of f."""
+    return on_grid("D V", VARIANCES, lambda D, V: max(coefficients(D, V)) == evaluate(claim.printed, D=D))
+
+
+def sparsity(claim: Claim) -> Truth:
+    """Nonzero coefficients at square degrees only, and at each of them."""
+    whole = [(D, Fraction(V)) for D in SUPPORTS for V in range(1, -(-D * (D + 1) // 3))]
+
+    def squares(D: int) -> set[int]:
+        return {z * z for z in range(D + 1)}
+
+    return Truth(
+        {
+            "at squares only": on_grid(
+                "D V", [*VARIANCES, *whole], lambda D, V: set(coefficients(D, V)) <= squares(D)
+            ),
+            "at every square": on_grid(
+                "D V", [*VARIANCES, *whole], lambda D, V: set(coefficients(D, V)) == squares(D)
+            ),
+        }
+    )
+
+
+def polynomial_at(claim: Claim) -> Cases:
+    """The printed value of f at the x of the claim."""
+    x = Fraction(claim.at["x"])
+
+    def holds(D: int, V: Fraction) -> bool:
+        found = sum(value * x**power for power, value in coefficients(D, V).items())
+        return bool(evaluate(claim.printed, D=D, V=V) == found)
+
+    return on_grid("D V", VARIANCES, holds)
+
+
+def root_between(claim: Claim) -> Cases:
+    """f(1) > 0 gives f a root in (0, 1): f is negative at one such x and positive at a larger one."""
+
+    def at(D: int, V: Fraction, gamma: float) -> Any:
+        rate = enclosed(Fraction(gamma))
+        return sum(enclosed(value) * exp(-power * rate) for power, value in coefficients(D, V).items())
+
+    def holds(D: int, V: Fraction) -> bool:
+        gamma = noise.gamma(support=D, variance=V)
+        return less(at(D, V, 2 * gamma), 0) and less(0, at(D, V, gamma / 2))
+
+    return on_grid("D V", VARIANCES, holds)
+
+
+def peak_at_zero(claim: Claim) -> Cases:
+    """p(0) is the largest mass exactly under the printed condition on γ."""
+
+    def holds(D: int, gamma: Fraction) -> bool:
+        masses = weights(D, gamma)
+        peaked = all(less(mass, masses[D]) for place, mass in enumerate(masses) if place != D)
+        return evaluate(claim.printed, gamma=gamma) is peaked
+
+    signed = (*GAMMAS, Fraction(0), *(-gamma for gamma in GAMMAS))
+    return on_grid("D gamma", product(SUPPORTS, signed), holds)
+
+
+def proposition_1(claim: Claim) -> Cases:
+    """The printed range of V is that of the γ > 0, for which the pmf falls with |z|.
+
+    It must leave out the γ < 0, the uniform pmf (γ = 0) and the point mass at 0 (V = 0).
+    """
+
+    def variance_of(D: int, gamma: Fraction | None) -> Any:
+        if gamma is None:
+            return Fraction(0)
+        return (
+            Fraction(2 * sum(z * z for z in range(D + 1)), 2 * D + 1)
+            if gamma == 0
+            else second_moment(D, gamma)
+        )
+
+    rates = (*GAMMAS, None, Fraction(0), *(-gamma for gamma in GAMMAS if gamma < 1))
+    return cases(
+        (
+            f"D = {D}, " + ("V = 0" if gamma is None else described(gamma=gamma)),
+            evaluate(claim.printed, D=D, V=variance_of(D, gamma)) is (gamma is not None and gamma > 0),
+        )
+        for D, gamma in product(SUPPORTS, rates)
+    )
+
+
+def uniform_variance(claim: Claim) -> Cases:
+    """The printed variance of the uniform pmf, from Σ z²."""
+    return on_grid(
+        "D",
+        ((D,) for D in range(1, 200)),
+        lambda D: evaluate(claim.printed, D=D) == Fraction(2 * sum(z * z for z in range(D + 1)), 2 * D + 1),
+    )
+
+
+def uniform_entropy(claim: Claim) -> Cases:
+    """The printed entropy of the uniform pmf; no noise of the family has more."""
+
+    def holds(D: int, gamma: Fraction) -> bool:
+        top = evaluate(claim.printed, D=enclosed(D))
+        masses = weights(D, gamma)
+        size = 2 * D + 1
+        ours = entropy([mass / sum(masses) for mass in masses])
+        return agree(top, entropy([iv.mpf(1) / size] * size)) and less(ours, top)
+
+    return on_grid("D gamma", NOISES, holds)

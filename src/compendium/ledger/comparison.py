@@ -1,0 +1,48 @@
+"""The paper's values beside those that a notebook has found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from compendium.ledger import claims, verdicts
+from compendium.run.results import Results
+
+
+class Comparison(NamedTuple):
+    """The paper's values beside ours, and the ids of the claims that are not simply confirmed."""
+
+    table: str
+    differing: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return self.table
+
+    def _repr_markdown_(self) -> str:
+        return self.table
+
+
+def compare(results: Results, values: Mapping[str, claims.Value], *, always: bool = False) -> Comparison:
+    """Lay the paper's claims beside the values found, and record the values.
+
+    With other parameters than the paper's there is nothing to compare, unless the values are ``always``
+    those of the paper's own.
+    """
+    if not (results.is_paper or always):
+        return Comparison("*These are not the paper's parameters: there is nothing to compare.*", ())
+    stated = claims.load()
+    lines = ["| | paper | ours | verdict |", "|---|---|---|---|"]
+    differing = []
+    for name, value in values.items():
+        claim = stated[name]
+        verdict = verdicts.settle(claim).verdict
+        if verdict == verdicts.CONFIRMED and not claims.rounds_to(value, claim.printed):
+            raise AssertionError(f"{name} is confirmed by the ledger, but here it is {value}")
+        mark = "" if verdict == verdicts.CONFIRMED else "**"
+        ours = claims.shown(value, claim.printed)
+        lines.append(f"| {claim.says} | {claim.printed} | {ours} | {mark}{verdict}{mark} |")
+        results.number(name, value)
+        if mark:
+            differing.append(name)
+    results.uses(*values)
+    return Comparison("\n".join(lines), tuple(differing))

@@ -1,0 +1,172 @@
+"""``python -m compendium verify``: the ledger in the terminal, as JSON or as Markdown, or one claim whole."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+
+from tqdm import tqdm
+
+from compendium.ledger import book, claims, trace, verdicts
+from compendium.ledger.book import closing, counts
+from compendium.ledger.claims import Claim, code
+from compendium.ledger.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, KINDS, PARTLY, SLIP, Entry
+
+COLOURS = {CONFIRMED: "green", PARTLY: "yellow", DEPENDS: "cyan", SLIP: "magenta", CONTRADICTED: "red"}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("claims", nargs="*", metavar="CLAIM", help="one claim whole, such as ex1-p12")
+    parser.add_argument("--json", action="store_true", help="print JSON with all that is known")
+    parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    parser.add_argument(
+        "--section", action="append", metavar="S", help="only this section, such as III or V-C"
+    )
+    parser.add_argument("--verdict", action="append", metavar="V", help=f"only {', '.join(KINDS)}")
+    parser.add_argument("--accept", action="store_true", help="keep the verdicts as the expected ones")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Settle the chosen claims and compare the verdicts with the expected ones: 0 if they agree."""
+    if options.json and options.markdown:
+        raise ValueError("--json and --markdown exclude each other")
+    if options.claims:
+        return _one_by_one(options)
+    paper, ours = book.chosen(claims.load(), options.section), claims.load(claims.OURS)
+    if not options.accept:
+        book.expected()  # if it cannot be read, that is better said before the work than after
+    wanted = _kinds(options.verdict)
+    if options.accept and (options.section or options.verdict):
+        raise ValueError("--accept is for the whole ledger: leave out --section and --verdict")
+    everything = [*paper.values(), *(() if options.section else ours.values())]
+    terminal = sys.stderr.isatty()
+    settled = [
+        verdicts.settle(claim)
+        for claim in tqdm(everything, unit="claim", leave=False, disable=not terminal, file=sys.stderr)
+    ]
+    entries, corrections = settled[: len(paper)], settled[len(paper) :]
+    if options.accept:
+        book.accept(entries)
+    problems = book.unexpected(entries, corrections, complete=not options.section)
+    shown = [entry for entry in entries if entry.kind in wanted]
+    if options.json:
+        answer = {
+            "as_expected": not problems,
+            "unexpected": problems,
+            "counts": counts(entries),
+            "claims": [entry.record() for entry in shown],
+            "corrections": [entry.record() for entry in corrections],
+        }
+        print(json.dumps(answer))
+    elif options.markdown:
+        print(markdown(shown))
+        print("".join(f"unexpected: {problem}\n" for problem in problems), end="", file=sys.stderr)
+    else:
+        print(f"{table(shown)}\n{closing(entries, corrections, problems)}")
+    return 1 if problems else 0
+
+
+def _one_by_one(options: argparse.Namespace) -> int:
+    """Each named claim whole, with the path from its print to the code that decides it."""
+    if options.markdown or options.section or options.verdict or options.accept:
+        raise ValueError("--json alone goes with the names of claims")
+    paper, ours = claims.load(), claims.load(claims.OURS)
+    stated = paper | ours
+    for name in options.claims:
+        if name not in stated:
+            raise ValueError(f"claim must be one of those in paper/{claims.PAPER.name}, got {name!r}")
+    traced = [trace.settle(stated[name]) for name in options.claims]
+    entries = [one.entry for one in traced]
+    problems = book.unexpected(
+        [entry for entry in entries if entry.claim.id in paper],
+        [entry for entry in entries if entry.claim.id in ours],
+    )
+    if options.json:
+        records = [one.entry.record() | {"path": [step.record() for step in one.steps]} for one in traced]
+        print(json.dumps({"as_expected": not problems, "unexpected": problems, "claims": records}))
+    else:
+        print("\n\n".join(map(trace.text, traced)))
+        print("".join(f"unexpected: {problem}\n" for problem in problems), end="", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _kinds(wanted: Sequence[str] | None) -> set[str]:
+    found = set()
+    for verdict in wanted or ():
+        kinds = [kind for kind in KINDS if verdict.lower() == kind]
+        kinds = kinds or [kind for kind in KINDS if verdict and kind.startswith(verdict.lower())]
+        if not kinds:
+            raise ValueError(f"--verdict must be one of {', '.join(KINDS)}, got {verdict!r}")
+        found.update(kinds)
+    return found or set(KINDS)
+
+
+def table(entries: Sequence[Entry]) -> str:
+    """The ledger for a terminal: as wide as it is, in colour where there is one."""
+    from rich import box
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    width = max(shutil.get_terminal_size((120, 24)).columns, 40)
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, force_terminal=colour, highlight=False)
+    rows = [
+        (
+            entry.claim.id,
+            entry.claim.section,
+            Text(entry.verdict, style=COLOURS[entry.kind]),
+            Text(_said(entry.claim)),
+            Text(f"{entry.truth} ({entry.evidence})"),
+        )
+        for entry in entries
+    ]
+    if width < 110:  # too narrow for columns of text
+        for name, section, verdict, said, true in rows:
+            console.print(Text.assemble((name, "bold"), f"  {section}  ", verdict))
+            console.print(Padding(said, (0, 0, 0, 4)))
+            console.print(Padding(true, (0, 0, 1, 4)))
+    else:
+        grid = Table(box=box.SIMPLE_HEAD, expand=True, pad_edge=False)
+        widths = {"claim": max((len(row[0]) for row in rows), default=5), "section": 8, "verdict": 12}
+        for name in ("claim", "section", "verdict", "says", "what is true"):
+            grid.add_column(name, width=widths.get(name), overflow="fold")
+        for row in rows:
+            grid.add_row(*row)
+        console.print(grid)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def _said(claim: Claim) -> str:
+    """What a claim says and prints, and how its words are taken."""
+    said = claim.says if claim.printed == "yes" else f"{claim.says}: {claim.printed}"
+    return f"{said} [{claim.meaning.removesuffix('.')}]" if claim.meaning else said
+
+
+def markdown(entries: Iterable[Entry]) -> str:
+    """The ledger as a Markdown table."""
+    columns = ("claim", "where", "says", "printed", "verdict", "what is true", "how it is known")
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    for entry in entries:
+        claim = entry.claim
+        says = f"{claim.says}. *{claim.meaning}*" if claim.meaning else claim.says
+        verdict = entry.verdict if entry.verdict == CONFIRMED else f"**{entry.verdict}**"
+        cells = (
+            claim.id,
+            f"{claim.section}, {claim.where}",
+            says,
+            code(claim.printed),
+            verdict,
+            entry.truth_with(code),
+            entry.evidence,
+        )
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines)

@@ -1,0 +1,83 @@
+"""The parameters of a run: what a notebook declares in its cell tagged "parameters", and what is given.
+
+Starting a run must cost no more than the run, so this module imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from compendium.run import notebooks
+from tablebuilder_dp.support import parameters as checks
+
+PAPER_RUNS = "build/results"
+"""Where runs with the paper's parameters leave their records, below the output root."""
+EVERY_CLAIM = "*"
+"""In a record: the notebook depends on the whole ledger."""
+
+
+def declared(path: Path) -> dict[str, Any]:
+    """The parameters of a notebook with their values, from its tagged cell; a solution has none."""
+    return deepcopy(_declared(path.read_text(encoding="utf-8"), path.name))
+
+
+@lru_cache(maxsize=100)
+def _declared(text: str, name: str) -> dict[str, Any]:
+    """The same from a notebook's text, so that a file is parsed once however often it is asked for."""
+    found: dict[str, Any] = {}
+    for cell in json.loads(text)["cells"]:
+        if "parameters" in cell["metadata"].get("tags", []):
+            for line in ast.parse(notebooks.source(cell)).body:
+                match line:
+                    case ast.Assign(targets=[ast.Name(id=parameter)], value=value):
+                        found[parameter] = ast.literal_eval(value)
+                    case ast.AnnAssign(target=ast.Name(id=parameter), value=ast.expr() as value):
+                        found[parameter] = ast.literal_eval(value)
+                    case _:
+                        raise ValueError(
+                            f"the cell tagged parameters of {name} must hold assignments only, got "
+                            f"{ast.unparse(line)!r}"
+                        )
+    return found
+
+
+def paper_parameters() -> dict[str, dict[str, Any]]:
+    """The paper's parameters of every notebook, by the notebook's name."""
+    return {path.stem: declared(path) for path in notebooks.paths()}
+
+
+def check_parameters(notebook: str, given: Mapping[str, Any]) -> None:
+    """Refuse names that the notebook does not have and values of another type."""
+    known = paper_parameters()
+    if notebook not in known:
+        raise checks.wrong_value("notebook", "one of " + ", ".join(known), notebook)
+    for name, value in given.items():
+        if name not in known[notebook]:
+            allowed = ", ".join(known[notebook]) or "none"
+            raise ValueError(f"{name} must be a parameter of {notebook} ({allowed})")
+        _check_type(name, value, known[notebook][name])
+
+
+def _check_type(name: str, value: Any, example: Any) -> None:
+    """A parameter is of its example's type; an integer may stand for a float, a list may be longer."""
+    wanted = {bool: "true or false", int: "an integer", float: "a number", str: "a text", list: "a list"}
+    kind = type(example)
+    fits = type(value) in (int, float) if kind is float else type(value) is kind
+    if not fits or (kind is list and not value):
+        raise checks.wrong_type(name, wanted[kind], value)
+    if kind is list:
+        for item in value:
+            _check_type(name, item, example[0])
+
+
+def other_run(notebook: str, parameters: Mapping[str, Any]) -> str:
+    """The folder of a run with other parameters than the paper's, below the output root."""
+    settings = json.dumps(dict(parameters), sort_keys=True)
+    return f"build/other/{notebook}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"

@@ -1,0 +1,345 @@
+"""One design and its lookup table, seen at once: what the explorer's widgets and its page show.
+
+A methodologist chooses ε, δ, D, slack, KEYSIZE and the rounding rule; out come the smallest support, the
+noise, its plateau, the lookup table and what the table keeps of the promise. Every number is an exact
+rational or an enclosure, so its ten digits are right, and `site/static/explorer-core.js`, which computes
+the same in a browser, must write the same texts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tablebuilder_dp import certified, design, noise, privacy, sampling
+from tablebuilder_dp.beyond import chain, symmetric
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import Enclosure, below, exp, interval, to_digits
+
+DIGITS = 10
+"""Significant digits of every number that is not a whole one."""
+
+LIMITS = {"epsilon": ("0.01", "20"), "delta": ("1e-30", "0.5"), "slack": ("0", "1")}
+"""The smallest and the largest number that each setting may be."""
+
+NUMBER = re.compile(r"(?=.{1,40}$)[+-]?(?=\.?[0-9])[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?")
+"""What may be typed as a decimal number, here and on the page."""
+
+SUPPORT_MAX = 1000
+STEPS = 150
+"""A curve has so many steps of ε/100."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be chosen. Decimals are exact, as text or as floats; a support of None means D*.
+
+    >>> Settings(epsilon="-1")
+    Traceback (most recent call last):
+    ...
+    ValueError: epsilon must be a number from 0.01 to 20, got '-1'
+    """
+
+    epsilon: parameters.Number = "0.5"
+    delta: parameters.Number = "1e-4"
+    slack: parameters.Number = "0.1"
+    support: int | None = None
+    keysize: int = 2**32
+    rule: str = sampling.RULES[0]
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in LIMITS.items():
+            value, allowed = getattr(self, name), _allowed(name)
+            exact = parameters.number(value, name, includes="low", allowed=allowed)
+            if not Fraction(low) <= exact <= Fraction(high):
+                raise parameters.wrong_value(name, allowed, value)
+        if self.support is not None:
+            parameters.integer(self.support, "support", low=1, high=SUPPORT_MAX)
+        parameters.keysize(self.keysize)
+        if self.rule not in sampling.RULES:
+            raise parameters.wrong_value("rule", " or ".join(sampling.RULES), self.rule)
+
+
+def _allowed(name: str) -> str:
+    return f"a number from {' to '.join(LIMITS[name])}"
+
+
+def read(texts: Mapping[str, str]) -> Settings:
+    """The settings as they are typed, or as the page's address has them; what is missing is the default.
+
+    What the page refuses is refused here too, so that every address made here opens there.
+
+    >>> read({"epsilon": "1", "support": "auto", "keysize": "2^16"})
+    Settings(epsilon='1', delta='1e-4', slack='0.1', support=None, keysize=65536, rule='ceiling')
+    """
+    names = [field.name for field in fields(Settings)]
+    for name in texts:
+        if name not in names:
+            raise parameters.wrong_value("a setting", f"one of {', '.join(names)}", name)
+    typed: dict[str, Any] = {name: text.strip() for name, text in texts.items()}
+    for name in typed.keys() & LIMITS.keys():
+        if not NUMBER.fullmatch(typed[name]):
+            raise parameters.wrong_value(name, _allowed(name), typed[name])
+    if "support" in typed:
+        typed["support"] = _read_support(typed["support"])
+    if "keysize" in typed:
+        typed["keysize"] = parameters.read_keysize(typed["keysize"])
+    return Settings(**typed)
+
+
+def _read_support(typed: str) -> int | None:
+    if typed == "auto":
+        return None
+    try:
+        return parameters.integer(
+            parameters.read_integer(typed, "support"), "support", low=1, high=SUPPORT_MAX
+        )
+    except ValueError:
+        allowed = f"an integer from 1 to {SUPPORT_MAX}, or auto"
+        raise parameters.wrong_value("support", allowed, typed) from None
+
+
+@dataclass(frozen=True)
+class Explored:
+    """A design by Proposition 3, its lookup table, and how the two stand to the wanted (ε, δ).
+
+    ``delta`` and ``variance`` are the noise's own; ``delta_table`` is the table's δ at ε, the larger of
+    both directions. ``noise_keeps`` and ``table_keeps`` say whether these two are within the wanted δ,
+    ``table_keeps_noise`` whether the table's is within the noise's.
+    """
+
+    settings: Settings
+    best_support: int
+    design: design.Design
+    table: sampling.LookupTable
+    after: sampling.AfterSampling
+    variance: Enclosure
+    delta: Enclosure
+    delta_table: Enclosure
+    noise_keeps: bool
+    table_keeps: bool
+    table_keeps_noise: bool
+
+    @property
+    def support(self) -> int:
+        """D."""
+        return self.design.support
+
+    @property
+    def gamma(self) -> Fraction:
+        """γ, exactly."""
+        return self.design.gamma
+
+    @property
+    def plateau_onset(self) -> Fraction:
+        """γ(2D − 1): from this ε on the noise's δ stays at p(D), which is ``delta``."""
+        return self.gamma * (2 * self.support - 1)
+
+    @property
+    def pmf(self) -> NDArray[np.float64]:
+        """p(−D), …, p(D)."""
+        return noise.pmf(support=self.support, gamma=self.gamma)
+
+    @property
+    def keeps_epsilon(self) -> bool:
+        """Whether the two-sided ε^Q is at most ε."""
+        return symmetric.keeps_epsilon(self.table, self.design.epsilon)
+
+
+def explore(settings: Settings) -> Explored:
+    """Everything that follows from the settings.
+
+    A setting that has no answer raises a ValueError; the symmetric rule's search for the nearest table,
+    where it grows too large, raises an ArithmeticError.
+
+    >>> found = explore(Settings())
+    >>> found.support, found.table_keeps, found.after.epsilon_two_sided
+    (25, True, 0.498039...)
+    """
+    target = parameters.delta(settings.delta)
+    best = design.guide(settings.epsilon, target, slack=settings.slack)
+    if settings.support is None and best.support > SUPPORT_MAX:
+        allowed = f"larger at epsilon {settings.epsilon}: D* is {best.support}, above {SUPPORT_MAX}"
+        raise parameters.wrong_value("delta", allowed, settings.delta)
+    support = settings.support or best.support
+    made = design.proposition_3(settings.epsilon, support=support, slack=settings.slack)
+    shape: dict[str, Any] = {"support": support, "gamma": made.gamma}
+    if settings.rule == "symmetric":
+        table = symmetric.lookup_table(made.epsilon, **shape, keysize=settings.keysize)
+    else:
+        table = sampling.lookup_table(**shape, keysize=settings.keysize)
+    excess = _excess(table, made.epsilon)
+
+    def delta_table() -> Any:
+        return excess.interval(made.epsilon) / table.keysize
+
+    # Without e^ε it is a fraction, which may lie half-way between two texts, where no enclosure decides.
+    whole = Fraction(excess.ours, table.keysize)
+    exact = Enclosure(whole, whole) if excess.theirs == 0 else None
+
+    def beyond_noise() -> Any:
+        edge = exp(interval(-(support**2) * made.gamma))
+        return delta_table() - edge / certified.moment(0, support, made.gamma)
+
+    return Explored(
+        settings=settings,
+        best_support=best.support,
+        design=made,
+        table=table,
+        after=sampling.after_sampling(table),
+        variance=certified.variance(**shape),
+        delta=certified.delta(made.epsilon, **shape),
+        delta_table=exact or to_digits(certified.DIGITS, delta_table),
+        noise_keeps=certified.edge_reaches(target, **shape),
+        table_keeps=not excess.above(target * table.keysize, made.epsilon),
+        table_keeps_noise=below(Fraction(0), beyond_noise),
+    )
+
+
+class _Excess(NamedTuple):
+    """The keys ours − e^ε·theirs by which one count's outcomes exceed a neighbour's: KEYSIZE·δ."""
+
+    ours: int
+    theirs: int
+
+    def interval(self, epsilon: Fraction) -> Any:
+        return interval(Fraction(self.ours)) - exp(interval(epsilon)) * interval(Fraction(self.theirs))
+
+    def above(self, bound: Fraction, epsilon: Fraction) -> bool:
+        """Decide ours − e^ε·theirs > bound; e^ε is irrational, so only theirs = 0 allows equality."""
+        if self.theirs == 0:
+            return self.ours > bound
+        ratio = (self.ours - bound) / self.theirs
+        return below(ratio, lambda: exp(interval(epsilon))) == (self.theirs > 0)
+
+
+def _excess(table: sampling.LookupTable, epsilon: Fraction) -> _Excess:
+    """The larger of both directions."""
+    later, earlier = (*table.weights, 0), (0, *table.weights)
+    ways = []
+    for ours, theirs in ((later, earlier), (earlier, later)):
+        pairs = zip(ours, theirs, strict=True)
+        above = [(a, b) for a, b in pairs if a > (chain.reach(b, epsilon) if b else 0)]
+        ways.append(_Excess(sum(a for a, _ in above), sum(b for _, b in above)))
+    forward, backward = ways
+    difference = _Excess(backward.ours - forward.ours, backward.theirs - forward.theirs)
+    return backward if difference.above(Fraction(0), epsilon) else forward
+
+
+def numbers(explored: Explored) -> dict[str, str]:
+    """Every number that the explorer shows, as text.
+
+    >>> numbers(explore(Settings(keysize=2**16)))["epsilon_two_sided"]
+    '0.6061358036'
+    """
+    table, after = explored.table, explored.after
+    pairs = list(pairwise(table.weights))
+    rises = max(_ratio(later, earlier) for earlier, later in pairs)
+    falls = max(_ratio(earlier, later) for earlier, later in pairs)
+    return {
+        "best_support": str(explored.best_support),
+        "support": str(explored.support),
+        "gamma": text(explored.gamma),
+        "variance": text(explored.variance),
+        "delta": text(explored.delta),
+        "plateau_onset": text(explored.plateau_onset),
+        "keysize": str(table.keysize),
+        "lost": str(len(table.lost)),
+        "lost_values": ranges(table.lost),
+        "bias": text(after.bias),
+        "variance_table": text(after.variance),
+        "delta_q": text(after.delta),
+        "delta_table": text(explored.delta_table),
+        "epsilon_one_sided": _logarithm(rises),
+        "epsilon_two_sided": _logarithm(max(rises, falls)),
+        "epsilon_smallest": _logarithm(sampling.growth(table)),
+    }
+
+
+def _ratio(numerator: int, denominator: int) -> Fraction | float:
+    """A ratio of weights, with the paper's 0/0 = 0."""
+    return Fraction(numerator, denominator) if denominator else math.inf if numerator else Fraction(0)
+
+
+def _logarithm(ratio: Fraction | float) -> str:
+    if ratio == math.inf:
+        return "∞"
+    return "0" if ratio <= 1 else text(certified.logarithm(Fraction(ratio)))
+
+
+def text(value: Fraction | Enclosure) -> str:
+    """A number with ten digits, rounded half to even: plain from 1e-4 to 1e6, else with an exponent.
+
+    >>> text(Fraction(1, 8)), text(Fraction(-2, 3 * 10**5)), text(Fraction(0))
+    ('0.1250000000', '-6.666666667e-06', '0')
+    """
+    if value == Fraction(0):
+        return "0"
+    with localcontext(prec=DIGITS):
+        if isinstance(value, Enclosure):
+            rounded = Decimal(value.digits(DIGITS))
+        else:
+            rounded = Decimal(value.numerator) / value.denominator
+    power = rounded.adjusted()
+    return f"{rounded:.{DIGITS - 1 - power}f}" if -4 <= power < 6 else _scientific(rounded)
+
+
+def _scientific(value: Decimal) -> str:
+    mantissa, power = f"{value:.{DIGITS - 1}e}".split("e")
+    return f"{mantissa}e{int(power):+03d}"
+
+
+def ranges(values: Iterable[int]) -> str:
+    """Rising whole numbers, those in a row as one range.
+
+    >>> ranges([-9, -8, -7, 4, 9]), ranges([])
+    ('-9 to -7, 4, 9', 'none')
+    """
+    found: list[list[int]] = []
+    for value in values:
+        if found and found[-1][1] == value - 1:
+            found[-1][1] = value
+        else:
+            found.append([value, value])
+    return ", ".join(str(low) if low == high else f"{low} to {high}" for low, high in found) or "none"
+
+
+class Curve(NamedTuple):
+    """δ of the noise and of its table, the larger of both directions, for ε from 0 to 3/2 of the wanted."""
+
+    epsilon: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    table: NDArray[np.float64]
+
+
+def curve(explored: Explored) -> Curve:
+    """The (ε, δ) curves for a picture, in float64, where nothing below 1e-300 is right.
+
+    >>> curve(explore(Settings())).noise[[0, 50, 100, 150]].round(7)
+    array([5.68955e-02, 2.62580e-03, 9.91000e-05, 9.91000e-05])
+    """
+    levels = np.arange(STEPS + 1) * float(explored.design.epsilon) / 100
+    weights = np.array(explored.table.weights, dtype=np.float64) / explored.table.keysize
+    sides = (privacy.neighbours(explored.pmf), privacy.neighbours(weights))
+    found = ([max(privacy.hockey_stick(*side, float(level))) for level in levels] for side in sides)
+    return Curve(levels, *map(np.array, found))
+
+
+def csv(explored: Explored) -> str:
+    """The lookup table as CSV: the noise, how many keys give it, and the cut that its keys stay below.
+
+    >>> csv(explore(Settings(support=1, keysize=256))).splitlines()
+    ['noise,keys,cut', '-1,72,72', '0,113,185', '1,71,256']
+    """
+    table = explored.table
+    rows = zip(range(-table.support, table.support + 1), table.weights, table.cuts, strict=True)
+    return "".join(f"{','.join(map(str, row))}\n" for row in (("noise", "keys", "cut"), *rows))
