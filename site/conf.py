@@ -1,11 +1,11 @@
-"""How Sphinx builds the web site; `python -m compendium.site` puts the sources together and calls it."""
+"""How Sphinx builds the web site; `compendium.site.build` puts the sources together and calls it."""
 
-from compendium import site_palette
+from compendium.site import contrast
 
 project = "The TableBuilder noise and its differential privacy"
 author = "The tablebuilder-dp authors"
 language = "en"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "compendium.site_api"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "compendium.site.reference"]
 exclude_patterns = ["README.md", "pages"]
 
 # Pages are the executed notebooks as they are; nothing is run, and nothing is asked of the network.
@@ -49,7 +49,7 @@ pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 html_theme_options = {
     f"{mode}_css_variables": {
-        f"color-brand-{use}": site_palette.partner(site_palette.COLOURS[name], dark=mode == "dark")
+        f"color-brand-{use}": contrast.partner(contrast.COLOURS[name], dark=mode == "dark")
         for use, name in {"primary": "blue", "content": "blue", "visited": "purple"}.items()
     }
     | {"color-code-background": "var(--color-background-secondary)"}
