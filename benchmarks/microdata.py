@@ -246,8 +246,8 @@ def key_generation(hidden: secret.Secret) -> list[Row]:
     ]
 
 
-def main() -> None:
-    """Measure everything and print one table."""
+def main() -> int:
+    """Measure everything and print one table; 1 if something wanted is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=float, default=1e8, metavar="N", help="the most (default: 1e8)")
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help="for temporary files, up to 10 GB")
@@ -269,10 +269,11 @@ def main() -> None:
         for part, arguments in parts.items():
             print(f"measuring: {part.__doc__}", flush=True)
             rows += part(*arguments)
-    show(rows)
+    status = show(rows)
     load = " ".join(f"{one:.1f}" for one in os.getloadavg())
     print(f"\nmost disk used: {most_disk / 1e9:.1f} GB; {os.cpu_count()} processors, load {load}")
+    return status
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -44,10 +44,10 @@ def main(work: str, *arguments: str) -> None:
         importlib.import_module(name)
     start, clock = peak(), time.perf_counter()
     if work == "command":
-        from tablebuilder_dp import cli
+        from tablebuilder_dp.cli import main
 
         with redirect_stdout(io.StringIO()):
-            status = cli.main(arguments)
+            status = main.main(arguments)
         seconds = time.perf_counter() - clock
         if status:
             sys.exit(status)

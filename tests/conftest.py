@@ -2,12 +2,17 @@
 
 import fcntl
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
+import coverage
 import pytest
-import slow_tables
 from hypothesis import settings
+from support import slow_tables
+from support.browser import chromium
+
+__all__ = ["chromium"]  # a fixture of all tests
 
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100)
 settings.load_profile("fixed")
@@ -30,15 +35,36 @@ def interrupts() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Leave out the measurement of coverage where a test says so: it can take three times as long with it."""
+    stopped: list[coverage.Coverage] = []
+    while item.get_closest_marker("unmeasured") and (measuring := coverage.Coverage.current()):
+        measuring.stop()  # in a process of xdist there are two, one waiting for the other
+        stopped.append(measuring)
+    try:
+        return (yield)
+    finally:
+        for measuring in reversed(stopped):
+            measuring.start()
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The web site, built once for all processes that run tests."""
-    from compendium import site  # here, as its import takes longer than most tests
+    from compendium.site import build  # here, as its import takes longer than most tests
 
     base = tmp_path_factory.getbasetemp()
     folder = base.parent if base.name.startswith("popen-") else base
     with (folder / "site.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "site").exists():
-            assert site.build(folder / "site") == []
+            assert build.build(folder / "site") == []
     return folder / "site"
+
+
+@pytest.fixture
+def output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder of its own for everything that the workshop writes."""
+    monkeypatch.setenv("COMPENDIUM_OUTPUT", str(tmp_path))
+    return tmp_path

@@ -1,0 +1,279 @@
+"""One query, two engines: Spark publishes the bytes that DuckDB does.
+
+PySpark needs Java 17 or newer. Where one of them is missing these tests are left out, and pytest says so;
+with REQUIRE_SPARK=1 in the environment that is a failure.
+"""
+
+import importlib
+import logging
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from support.damaged import CSV, MARK, PARQUET, calls, files, hidden, told
+from support.people import PEOPLE, TABLES, keyed, people
+
+from tablebuilder_dp import microdata
+from tablebuilder_dp.cli import main
+from tablebuilder_dp.microdata import formats, records
+from tablebuilder_dp.microdata.record_keys import KEYS
+
+SparkSession: Any = None
+PySparkLogger: Any = None
+with suppress(ImportError):
+    SparkSession = importlib.import_module("pyspark.sql").SparkSession
+    PySparkLogger = importlib.import_module("pyspark.logger").PySparkLogger
+
+HAS_JAVA = bool(os.environ.get("JAVA_HOME") or shutil.which("java"))
+if os.environ.get("REQUIRE_SPARK") and not (SparkSession and HAS_JAVA):
+    raise RuntimeError("REQUIRE_SPARK is set, but PySpark or Java is missing")
+pytestmark = [
+    pytest.mark.skipif(SparkSession is None, reason="Spark left out: pip install 'tablebuilder-dp[spark]'"),
+    pytest.mark.skipif(not HAS_JAVA, reason="Spark left out: it needs Java 17 or newer"),
+    pytest.mark.filterwarnings("default"),  # Spark's own
+    pytest.mark.xdist_group("spark"),
+]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "3")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+def both(source: Any, spark: Any, **options: Any) -> list[pa.Table]:
+    return [microdata.perturb(source, spark=engine, **options).table for engine in (None, spark)]
+
+
+@given(people())
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+def test_engines_agree_on_files_with_odd_names_and_values(
+    spark: Any, secret_file: Path, tmp_path_factory: pytest.TempPathFactory, found: tuple[pa.Table, list[str]]
+) -> None:
+    table, by = found
+    if len({name.lower() for name in table.column_names}) < table.num_columns:
+        return  # Spark does not tell such names apart
+    folder = tmp_path_factory.mktemp("engines")
+    formats.write(table, folder / "a.parquet")
+    formats.write(table, folder / "a.csv")
+    for name in ("a.parquet", "a.csv"):
+        one, other = both(
+            folder / name,
+            spark,
+            by=by,
+            protection=microdata.from_table(TABLES["clamped"]),
+            secret_file=secret_file,
+            margins=True,
+            audit=True,
+        )
+        assert one == other
+        assert one.schema == other.schema
+
+
+@pytest.mark.parametrize("margins", [False, True])
+def test_bytes_are_the_same_whatever_the_order_parts_and_threads(
+    spark: Any, tmp_path: Path, margins: bool
+) -> None:
+    drawn = np.random.default_rng(2)
+    size = 5000
+    table = keyed(
+        {
+            "region": pa.array(["N", "S", "É", None]).take(pa.array(drawn.integers(0, 4, size))),
+            "age": pa.array(drawn.integers(0, 9, size), mask=drawn.random(size) < 0.02),
+        }
+    )
+    protection = microdata.design("0.5", "1e-2")
+    options: dict[str, Any] = {"by": ["region", "age"], "protection": protection, "margins": margins}
+    sources: list[tuple[Any, Any]] = []
+    for name, parts in (("one", 1), ("many", 7)):
+        folder = tmp_path / name
+        folder.mkdir()
+        mixed = table.take(drawn.permutation(size))
+        for part in range(parts):
+            formats.write(
+                mixed.slice(part * size // parts, (part + 1) * size // parts - part * size // parts),
+                folder / f"{part}.parquet",
+            )
+        sources += [(folder, None), (folder, spark)]
+    written = set()
+    for place, (source, engine) in enumerate(sources):
+        out = tmp_path / f"out{place}"
+        out.mkdir()
+        microdata.perturb(source, spark=engine, **options).write(out / "t.parquet")
+        written.add(tuple(sorted((path.name, path.read_bytes()) for path in out.iterdir())))
+    assert len(written) == 1
+
+
+def test_tables_in_memory_and_errors_are_alike(spark: Any) -> None:
+    protection = microdata.from_table(TABLES["rows"])
+    one, other = both(PEOPLE, spark, by=["region", "age"], protection=protection, margins=True)
+    assert one == other
+    for engine in (None, spark):
+        with pytest.raises(ValueError, match="by must be one of region, sex, age, .* got 'area'"):
+            microdata.perturb(PEOPLE, by=["area"], protection=protection, spark=engine)
+        broken = PEOPLE.set_column(3, KEYS[0], pa.array([None, *range(1, 10)], pa.int64()))
+        with pytest.raises(ValueError, match="record_keys must be integers from 1 to 4294967295"):
+            microdata.perturb(broken, by=["sex"], protection=protection, spark=engine)
+        with pytest.raises(ValueError, match="the records cannot be read: "):
+            microdata.perturb("no-such-folder/x.parquet", by=["sex"], protection=protection, spark=spark)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'x,k1,k2,k3,k4\r\n"a, b",1,2,3,4\r\n\xc3\xa9,5,6,7,8\r\n', ""),
+        (b'\xef\xbb\xbfx,k1,k2,k3,k4\n"",1,2,3,4\n,5,6,7,8\n"a ""b""",5,6,7,8', ""),
+        (b"x,k1,k2,k3,k4\n 7,1,2,3,4\n007,5,6,7,8\n", ""),
+        (b"x,k1,k2,k3,k4\n\xe9,1,2,3,4\n", "the records cannot be read|records must be .*in UTF-8"),
+        (b'x,k1,k2,k3,k4\n"a"b,1,2,3,4\n', "the records cannot be read"),
+        (
+            b"x,x,k2,k3,k4\n1,2,3,4,5\n",
+            "columns of different names, got the same in columns 1 and 2",
+        ),
+        (b"x,k1,k2,k3,k4\na,1,2,3\n", "the records cannot be read|record_keys must be integers"),
+    ],
+)
+def test_csv_is_read_alike(spark: Any, tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    options: dict[str, Any] = {
+        "by": ["x"],
+        "protection": microdata.from_table(TABLES["rows"]),
+        "record_keys": ["k1", "k2", "k3", "k4"],
+    }
+    if not message:
+        one, other = both(path, spark, **options)
+        assert one == other
+        assert len(one) > 1
+    for engine in (None, spark) if message else ():
+        with pytest.raises(ValueError, match=message):
+            microdata.perturb(path, spark=engine, **options)
+
+
+def test_no_error_shows_a_record(spark: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = {**files(tmp_path), "in memory": PARQUET["categories above 2^63"]}
+    chosen = [*CSV, *(f"{name} (Parquet)" for name in PARQUET), "in memory"]
+    damaged = [name for name in found if name.startswith("damaged")][::15]
+    failed = 0
+    for name in [*chosen, *damaged]:
+        asked = calls(found[name], spark=spark)
+        for what in ("by g", "categories", "cells"):
+            said = told(asked[what]) + capfd.readouterr().err
+            failed += bool(said)
+            try:
+                hidden(said)
+            except AssertionError as error:
+                raise AssertionError(f"{name}, {what}: {error}") from None
+    assert failed > 60
+
+
+def test_errors_are_not_logged_either(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    seen: list[str] = []
+    logger.handlers[:] = [logging.StreamHandler(SimpleNamespace(write=seen.append, flush=lambda: None))]
+    wrong = f"SELECT CAST('{MARK}' AS INT)"
+
+    def ask() -> None:
+        with records.opened(PEOPLE, spark=spark) as found:
+            found.query(wrong)
+
+    hidden(said := told(ask))
+    assert "the records cannot be read: CAST_INVALID_INPUT" in said
+    assert seen == []
+    with pytest.raises(Exception, match=MARK):
+        spark.sql(wrong).toArrow()
+    assert MARK in "".join(seen)
+
+
+RUN = """
+import sys
+from tablebuilder_dp.cli import main
+for path in sys.argv[2:]:
+    print(main.main(["perturb", path, "--by", "g", "--epsilon", "1", "--delta", "0.01", "-o", sys.argv[1],
+                    "--spark", "local[1]"]))
+"""
+
+
+def test_sparks_own_log_shows_no_record(tmp_path: Path) -> None:
+    found = files(tmp_path)
+    wrong = [
+        found[name] for name in ("too many fields", "text after a quote", "ids that are not UTF-8 (Parquet)")
+    ]
+    run = [sys.executable, "-c", RUN, str(tmp_path / "o.csv"), *map(str, wrong)]
+    made = subprocess.run(run, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert made.stdout.split()[:2] == ["2", "2"]
+    hidden(made.stderr)
+
+
+def test_folders_are_read_alike(spark: Any, tmp_path: Path) -> None:
+    for name, region in (
+        ("a.parquet", "N"),
+        ("b.PARQUET", "S"),
+        ("_x.parquet", "hidden"),
+        (".y.parquet", "hidden"),
+    ):
+        formats.write(keyed({"region": [region]}), tmp_path / name)
+    one, other = both(tmp_path, spark, by=["region"], protection=microdata.from_table(TABLES["rows"]))
+    assert one == other
+    assert one["region"].to_pylist() == ["N", "S"]
+    (tmp_path / "p[1].parquet").write_bytes((tmp_path / "a.parquet").read_bytes())
+    with pytest.raises(ValueError, match="records must be a path without .* for Spark"):
+        microdata.perturb(
+            tmp_path / "p[1].parquet",
+            by=["region"],
+            protection=microdata.from_table(TABLES["rows"]),
+            spark=spark,
+        )
+
+
+def test_views_of_the_session_are_left_alone(spark: Any) -> None:
+    spark.range(3).createOrReplaceTempView("records")
+    microdata.perturb(PEOPLE, by=["sex"], protection=microdata.from_table(TABLES["rows"]), spark=spark)
+    assert [view.name for view in spark.catalog.listTables()] == ["records"]
+    spark.catalog.dropTempView("records")
+
+
+def test_calls_at_the_same_time_read_their_own_records(spark: Any, tmp_path: Path) -> None:
+    protection = microdata.from_table(TABLES["rows"])
+    sources = []
+    for place, (end, names) in enumerate([("parquet", "NSW"), ("csv", "abcde")]):
+        drawn = np.random.default_rng(place).integers(0, len(names), 3000)
+        sources.append(tmp_path / f"{place}.{end}")
+        formats.write(keyed({"x": pa.array(list(names)).take(pa.array(drawn))}, seed=place), sources[-1])
+    options: dict[str, Any] = {"by": ["x"], "protection": protection, "audit": True}
+    alone = [microdata.perturb(source, **options).table for source in sources]
+    with ThreadPoolExecutor(6) as pool:
+        found = pool.map(
+            lambda place: microdata.perturb(sources[place % 2], spark=spark, **options).table, range(24)
+        )
+        assert list(found) == alone * 12
+    assert spark.catalog.listTables() == []
+
+
+def test_the_command_takes_a_master(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    formats.write(PEOPLE, tmp_path / "k.parquet")
+    call = ["perturb", str(tmp_path / "k.parquet"), "--by", "sex", "--epsilon", "1", "--delta", "0.01"]
+    assert main.main([*call, "-o", str(tmp_path / "a.csv")]) == 0
+    assert main.main([*call, "-o", str(tmp_path / "b.csv"), "--spark", "local[2]"]) == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()

@@ -1,0 +1,323 @@
+"""What is said about a published table: computed, never too good, and of nothing but the noise."""
+
+import itertools
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.people import PEOPLE
+
+from tablebuilder_dp import design, microdata, sampling
+from tablebuilder_dp.counts import perturbation_table as perturbation
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.microdata import publish, statement, words
+
+DESIGNS = {way: microdata.design("0.5", "1e-4", small_counts=way) for way in ("rows", "clamped")}
+OPTIONS: dict[str, Any] = {
+    "by": ["region", "sex"],
+    "margins": True,
+    "only_positive": False,
+    "cells_given": False,
+    "categories_given": [],
+    "key_columns": 4,
+    "audit": False,
+}
+
+
+def facts(protection: microdata.Protection, **change: Any) -> dict[str, Any]:
+    return {"table": "out.csv", **statement.facts(protection, **(OPTIONS | change))}
+
+
+def exact_delta(table: PerturbationTable, count: int, epsilon: float) -> float:
+    """δ of two neighbouring counts straight from the weights."""
+    published = []
+    for n in (count, count + 1):
+        weights = enumerate(table.row(n).weights, n - table.support)
+        published.append({value: weight / table.keysize for value, weight in weights if weight})
+    less, more = published
+    return max(
+        sum(max(0.0, mass - math.exp(epsilon) * q.get(value, 0)) for value, mass in p.items())
+        for p, q in ((less, more), (more, less))
+    )
+
+
+@pytest.mark.parametrize("way", ["rows", "clamped"])
+def test_one_cell_has_the_largest_delta_of_all_pairs_of_counts(way: str) -> None:
+    found = facts(DESIGNS[way])["one_cell"]
+    assert list(found) == ["others_from_0", "others_from_1", "others_from_25"]
+    deltas = [exact_delta(DESIGNS[way].table, n, 0.5) for n in range(27)]
+    for first in (0, 1, 25):
+        stated = found[f"others_from_{first}"]
+        assert stated["epsilon"] == 0.5
+        assert stated["delta"] == pytest.approx(max(deltas[first:]), rel=1e-9)
+        worst = stated["worst"][0]
+        assert stated["worst"] == [worst, worst + 1]
+        assert deltas[worst] == pytest.approx(max(deltas[first:]), rel=1e-9)
+
+
+def test_clamping_keeps_what_was_asked_for_and_rows_do_not() -> None:
+    assert facts(DESIGNS["clamped"])["one_cell"]["others_from_0"]["delta"] <= 1e-4
+    rows = facts(DESIGNS["rows"])["one_cell"]
+    assert rows["others_from_0"]["delta"] > rows["others_from_1"]["delta"] > 1e-4
+    assert rows["others_from_25"]["delta"] <= 1e-4
+
+
+def test_two_cells_that_differ_by_one_person_are_no_secret() -> None:
+    for protection in DESIGNS.values():
+        agree = []
+        for n in range(1, 26):
+            less, more = (
+                {n + k + z: w for z, w in enumerate(protection.table.row(n + k).weights, -25)} for k in (0, 1)
+            )
+            agree.append(Fraction(sum(w * more.get(y, 0) for y, w in less.items()), 2**64))
+        assert statement.one_apart(protection.table) == 1 - min(agree)
+    assert facts(DESIGNS["rows"])["two_cells_one_person_apart"]["delta"] == pytest.approx(0.96, abs=1e-3)
+
+
+@given(st.floats(1e-12, 1e12))
+def test_rounding_is_upwards_to_four_digits(value: float) -> None:
+    found = statement.up(value)
+    assert value <= found <= value * (1 + 1e-3)
+    assert len(f"{found:.10g}".replace(".", "").strip("0").split("e")[0].lstrip("-")) <= 4
+
+
+def test_the_statement_uses_nothing_of_the_records() -> None:
+    protection = DESIGNS["rows"]
+    few = microdata.perturb(PEOPLE, by=["region", "sex"], protection=protection)
+    more = microdata.perturb(
+        pa.concat_tables([PEOPLE, PEOPLE.slice(0, 3)]), by=["region", "sex"], protection=protection
+    )
+    facts_alone = statement.facts(protection, **(OPTIONS | {"margins": False}))
+    assert few.statement == more.statement
+    assert few.statement == {
+        **facts_alone,
+        "meaning": words.meaning(facts_alone),
+        "several_cells_in_words": words.several_cells(facts_alone),
+        "not_protected": words.not_protected(facts_alone),
+    }
+
+
+def test_the_digest_tells_tables_apart() -> None:
+    assert statement.digest(DESIGNS["rows"].table) != statement.digest(DESIGNS["clamped"].table)
+    again = microdata.design("0.5", "1e-4", small_counts="rows")
+    assert statement.digest(DESIGNS["rows"].table) == statement.digest(again.table)
+
+
+def test_a_table_from_elsewhere_is_stated_where_its_delta_is_least() -> None:
+    table = perturbation.build(support=2, variance=1, keysize=2**16, way="clamped")
+    found = facts(microdata.from_table(table))
+    assert found["noise"] == {
+        "keysize": 2**16,
+        "support": 2,
+        "source": None,
+        "sha256": statement.digest(table),
+    }
+    one = found["one_cell"]["others_from_0"]
+    assert exact_delta(table, one["worst"][0], one["epsilon"]) <= one["delta"] * (1 + 1e-9)
+    assert exact_delta(table, one["worst"][0], 400) == pytest.approx(one["delta"])
+    assert found["several_cells"] == {"epsilon": "inf", "delta": 1.0}
+    assert "made elsewhere" in words.words(found)
+
+
+def test_a_table_that_rounds_protects_nothing() -> None:
+    """Counts rounded to a multiple of 3: some neighbours are published apart for certain."""
+    noises = [0, -1, 1, 0, -1, 1]
+    rows = [sampling.LookupTable(2, (2 * (z < 0), 2 * (z < 1), 2)) for z in noises]
+    found = facts(microdata.from_table(PerturbationTable(tuple(rows), period=3)))
+    assert found["one_cell"]["others_from_1"]["delta"] == 1
+    assert "A delta of 1 means no protection" in words.words(found)
+
+
+@pytest.mark.parametrize("protection", [*DESIGNS.values(), microdata.from_table(DESIGNS["rows"].table)])
+@pytest.mark.parametrize("audit", [False, True])
+def test_words_say_what_the_facts_say(protection: microdata.Protection, audit: bool) -> None:
+    found = facts(protection, audit=audit, categories_given=["sex"])
+    text = words.words(found)
+    flat = " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 100
+    assert text.startswith("Statement about out.csv\n=====")
+    assert ("CONFIDENTIAL" in text) is audit
+    for one in found["one_cell"].values():
+        assert f"{statement.up(one['delta']):.4g}" in flat
+    assert "Neither epsilon nor delta is promised for more than one published count" in flat
+    assert found["noise"]["sha256"] in flat
+    assert ("Emptiness." in flat) is protection.keeps_empty
+    assert ("Absence, with margins" in flat) is not protection.keeps_empty
+    assert ("Small counts." in flat) is (protection.way == "rows")
+    assert "The categories of region are those that somebody has: whether" in flat
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_guarantees_of_a_table_are_sharp() -> None:
+    """One unit less of e^ε and the table misses its δ."""
+    table = perturbation.build(support=4, variance=2, keysize=256)
+    found = perturbation.guarantee(table, first=1)
+    deltas = [exact_delta(table, n, found.epsilon) for n in range(1, 6)]
+    assert max(deltas) == pytest.approx(found.delta, abs=1e-12)
+    assert max(exact_delta(table, n, found.epsilon - 1e-6) for n in range(1, 6)) > found.delta
+    assert found.delta == pytest.approx(float(perturbation.alone(table, found.worst)))
+    assert found.delta == max(float(perturbation.alone(table, n)) for n in range(1, 6))
+    at = perturbation.guarantee(table, first=2, epsilon=Fraction(1, 2))
+    assert at.delta == pytest.approx(max(exact_delta(table, n, 0.5) for n in range(2, 6)))
+    assert perturbation.guarantee(table, first=9) == perturbation.guarantee(table, first=4)
+
+
+def test_group_privacy_is_as_stated() -> None:
+    """Counts that differ by m: δ at mε is at most δ·(e^(mε) − 1)/(e^ε − 1)."""
+    weights = np.array(DESIGNS["clamped"].table.rows[-1].weights) / 2**32
+    delta = facts(DESIGNS["clamped"])["one_cell"]["others_from_25"]["delta"]
+    for m in (2, 3, 5):
+        p, q = np.append(weights, np.zeros(m)), np.append(np.zeros(m), weights)
+        exact = max(np.maximum(a - math.exp(m * 0.5) * b, 0).sum() for a, b in ((p, q), (q, p)))
+        assert exact <= delta * math.expm1(m * 0.5) / math.expm1(0.5)
+
+
+def test_what_is_left_out_is_said() -> None:
+    for only_positive, from_list in itertools.product([False, True], repeat=2):
+        found = facts(DESIGNS["rows"], only_positive=only_positive, cells_given=from_list)
+        assert (found["only_positive"], found["cells"]) == (
+            only_positive,
+            "those of a given list" if from_list else "all combinations of categories",
+        )
+        flat = " ".join(words.words(found).split())
+        assert ("What is published as 0 is left out." in flat) is only_positive
+        assert f"The cells are {found['cells']}." in flat
+
+
+def test_pairs_of_rows_in_turn_all_count() -> None:
+    """With period 2 the pairs of rows 1 and 2 recur for ever, so a guarantee from 2 on includes them."""
+    calm, wild = sampling.LookupTable(8, (2, 6, 8)), sampling.LookupTable(8, (1, 2, 8))
+    zero = sampling.LookupTable(8, (0, 8, 8))
+    table = PerturbationTable((zero, calm, wild), period=2)
+    assert perturbation.guarantee(table, first=2) == perturbation.guarantee(table, first=1)
+    found = perturbation.guarantee(table, first=2, epsilon=1)
+    assert found.delta == pytest.approx(max(exact_delta(table, n, 1.0) for n in (2, 3, 4)), rel=1e-9)
+    with pytest.raises(ValueError, match="table must be one of two counts or more, got '1 row'"):
+        perturbation.guarantee(PerturbationTable((zero,), period=0), first=0)
+
+
+def test_tables_of_more_keys_than_cell_keys_have_are_served_by_all_of_these() -> None:
+    fine = perturbation.build(support=2, variance=1, keysize=2**40)
+    assert microdata.from_table(fine).table == perturbation.requantised(fine, 2**32)
+
+
+@pytest.mark.parametrize("protection", [*DESIGNS.values(), microdata.from_table(DESIGNS["rows"].table)])
+@pytest.mark.parametrize("margins", [False, True])
+@pytest.mark.parametrize("key_columns", [1, 4])
+def test_nothing_is_promised_for_several_cells(
+    protection: microdata.Protection, margins: bool, key_columns: int
+) -> None:
+    found = facts(protection, margins=margins, key_columns=key_columns)
+    assert found["several_cells"] == {"epsilon": "inf", "delta": 1.0}
+    assert found["cells_with_one_person"] == (4 if margins else 1)
+    assert not {"same_person", "together"} & set(found)
+    text = " ".join(words.words(found).split())
+    assert "Neither epsilon nor delta is promised for more than one published count" in text
+    assert ("for more than one cell epsilon is inf" in text) is (margins and key_columns == 1)
+    assert ("three need not be" in text) is (margins and key_columns == 4)
+    assert "A cell that is published again with the noise of another design keeps its key" in text
+
+
+def keys_of_a_line(columns: int, lines: int = 200_000) -> list[np.ndarray[Any, np.dtype[np.uint64]]]:
+    """The cell keys of women, men and their total, as the library makes them from sums of record keys."""
+    source = np.random.default_rng(11)
+    women, men = source.integers(0, 2**40, size=(2, lines, columns), dtype=np.uint64)
+    return [publish._cell_keys(sums, 2**32) for sums in (women, men, women + men)]
+
+
+def test_keys_of_a_total_and_its_parts_are_not_independent() -> None:
+    """Why nothing is promised: the carry of two bits ties three keys together, and one column wholly."""
+
+    def bit(keys: Any, place: int) -> Any:
+        return keys >> np.uint64(place) & np.uint64(1)
+
+    women, men, total = keys_of_a_line(4)
+    parity = bit(women, 31) ^ bit(women, 30) ^ bit(men, 31) ^ bit(total, 31)
+    assert np.mean(parity == 0) == pytest.approx(0.5 + 1 / 32, abs=0.005)
+    for one, other in itertools.combinations((women, men, total), 2):
+        assert np.mean(bit(one, 31) ^ bit(other, 31)) == pytest.approx(0.5, abs=0.005)
+    women, men, total = keys_of_a_line(1)
+    assert np.array_equal(total, (women + men) % 2**32)
+
+
+@pytest.mark.parametrize("way", ["rows", "clamped"])
+def test_odds_pass_e_to_the_epsilon_as_often_as_is_said(way: str) -> None:
+    """Straight from the weights: whichever of two counts is true, every value with too large a ratio."""
+    table, found = DESIGNS[way].table, facts(DESIGNS[way])
+    probability = []
+    for n in range(26):
+        less, more = (np.array(side) / 2**32 for side in perturbation.outputs(table, n))
+        far = (less > math.exp(0.5) * more) | (more > math.exp(0.5) * less)
+        probability.append(max(less[far].sum(), more[far].sum()))
+    for first in (0, 1, 25):
+        stated = found["one_cell"][f"others_from_{first}"]
+        assert stated["loss_above_epsilon"] == pytest.approx(max(probability[first:]), rel=1e-9)
+    said = words.meaning(found)
+    if way == "rows":
+        assert said.startswith("In words, if 25 or more other people are in the cell: somebody who knows")
+        assert "of more than 1.649 with a probability of at most 9.913e-05, whether" in said
+    else:  # 0 pools a tail: far more often than delta
+        assert said.startswith("In words, for every cell: somebody who knows")
+        assert "of more than 1.649 with a probability of at most 0.001585, whether" in said
+        assert stated["delta"] < 1e-4 < 0.0015 < found["one_cell"]["others_from_0"]["loss_above_epsilon"]
+
+
+def test_the_loss_of_a_small_table_is_exact() -> None:
+    """Weights 1 2 1 against their shift: at e^ε = 2 no ratio passes but that of the ends; below it all do."""
+    table = microdata.from_table(PerturbationTable((sampling.LookupTable(4, (0, 4, 4)),) * 1, period=1)).table
+    assert perturbation.guarantee(table, first=0).loss_above_epsilon == 1  # no noise: told apart for certain
+    rows = (sampling.LookupTable(4, (0, 3, 4)), sampling.LookupTable(4, (1, 3, 4)))
+    bell = PerturbationTable(rows, period=1)
+    assert perturbation.outputs(bell, 1) == ((1, 2, 1, 0), (0, 1, 2, 1))
+    just_above, just_below = math.log(2) + 1e-9, math.log(2) - 1e-9
+    assert perturbation.guarantee(bell, first=1, epsilon=just_above).loss_above_epsilon == 0.25
+    assert perturbation.guarantee(bell, first=1, epsilon=just_below).loss_above_epsilon == 1
+    least = perturbation.guarantee(bell, first=1)
+    assert (least.delta, least.loss_above_epsilon) == (0.25, 0.25)
+    assert least.epsilon == pytest.approx(math.log(2))
+
+
+def test_what_falls_short_of_what_was_asked_for_is_said_in_one_line() -> None:
+    said = words.shortfall(facts(DESIGNS["rows"]))
+    assert said == (
+        "Small counts get less protection than was asked for: at epsilon = 0.5 delta is 0.5001 with 0 or "
+        "more others and 0.09452 with 1 or more others in the cell, not 0.0001. With --small-counts clamped "
+        "every count would get it."
+    )
+    assert words.shortfall(facts(DESIGNS["clamped"])) == ""
+    assert words.shortfall(facts(microdata.from_table(DESIGNS["rows"].table))) == ""
+
+
+def test_groups_are_stated_for_one_cell() -> None:
+    text = " ".join(words.words(facts(DESIGNS["rows"])).split())
+    assert "For m people of one cell multiply its epsilon by m, and its delta by (exp(m epsilon) - 1)" in text
+    assert "With 1 to 24 others in the cell delta is up to 0.09452 at epsilon = 0.5" in text
+
+
+@pytest.mark.parametrize("bits", [8, 10, 12])
+@pytest.mark.parametrize("way", ["rows", "clamped"])
+def test_the_delta_that_a_table_keeps_can_be_asked_for(bits: int, way: str) -> None:
+    """Exactly that δ, which as a float is a hair above or below: either it is refused or all is said."""
+    for epsilon in ("0.5", "1", "1.5", "2"):
+        made = design.guide(epsilon, "0.02")
+        last = sampling.lookup_table(support=made.support, gamma=made.gamma, keysize=2**bits)
+        kept = max(sampling.delta(last, epsilon))
+        for asked in (kept, math.nextafter(kept, 1), math.nextafter(kept, 0)):
+            try:
+                found = facts(microdata.design(epsilon, asked, keysize=2**bits, small_counts=way))
+            except ValueError:  # the table misses it by less than a float can tell
+                continue
+            assert "with a probability of at most" in words.meaning(found)
+            assert bool(words.shortfall(found)) is (way == "rows")
+
+
+def test_an_epsilon_is_stated_rounded_up() -> None:
+    third = "0.33333333333333333333"
+    stated = facts(microdata.design(third, "1e-3"))["one_cell"]["others_from_1"]["epsilon"]
+    assert Fraction(stated) >= Fraction(third)

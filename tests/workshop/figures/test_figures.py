@@ -1,0 +1,141 @@
+"""Every picture is drawn, with its numbers and its words, by the module of its notebook."""
+
+import csv
+import importlib
+import io
+import pkgutil
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from compendium import figures
+from compendium.figures import (
+    after_sampling,
+    best_gamma,
+    better_tables,
+    cell_key_size,
+    cell_keys,
+    choosing_the_variance,
+    design_guide,
+    drawing,
+    many_queries,
+    max_entropy_noise,
+    other_noise,
+    privacy_of_tablebuilder,
+    sampling,
+    small_counts,
+    verdict,
+)
+from compendium.figures.drawing import Drawing
+from compendium.ledger import claims, verdicts
+from compendium.run import notebooks
+from compendium.studies import experiment
+from tablebuilder_dp.beyond import symmetric
+from tablebuilder_dp.beyond.other_noise import geometric
+from tablebuilder_dp.sampling import LookupTable, lookup_table
+
+GAMMA = Fraction(1, 8)
+GEOMETRIC = geometric(support=4, rate=0.5)
+ELSEWHERE = {"a_census_table", "explorer", "differencing_game"}
+"""Modules whose pictures are tested with the studies that they show."""
+
+
+def small_study() -> experiment.Experiment:
+    return experiment.run(support=3, epsilon_step="0.5", steps=5, slack="0.1", bits=(4, 8))
+
+
+def symmetric_tables(study: experiment.Experiment) -> dict[int, list[LookupTable | None]]:
+    return {
+        bits: [
+            symmetric.lookup_table(made.epsilon, support=3, gamma=made.gamma, keysize=2**bits)
+            if symmetric.has_table(made.epsilon, support=3, keysize=2**bits)
+            else None
+            for made in study.designs
+        ]
+        for bits in study.bits
+    }
+
+
+def table(keysize: int) -> LookupTable:
+    return lookup_table(support=4, gamma=GAMMA, keysize=keysize)
+
+
+DRAWINGS: dict[str, Callable[[], Drawing]] = {
+    "delta_curves": lambda: privacy_of_tablebuilder.delta_curves(
+        "x", support=5, variances=[2, 4], epsilon_max=3
+    ),
+    "best_delta": lambda: choosing_the_variance.best_delta("x", supports=[3], epsilon_max=1),
+    "variance_curves": lambda: choosing_the_variance.variance_curves("x", supports=[3, 4], epsilon_max=1),
+    "pmf_bars": lambda: design_guide.pmf_bars("x", support=4, gamma=GAMMA, title="a noise"),
+    "epsilon_after_sampling": lambda: cell_key_size.epsilon_after_sampling("x", small_study()),
+    "delta_after_sampling": lambda: cell_key_size.delta_after_sampling("x", small_study()),
+    "variance_of_gamma": lambda: max_entropy_noise.variance_of_gamma("x", support=4, variance=2),
+    "cut_points": lambda: sampling.cut_points("x", [table(16), table(256)], gamma=GAMMA),
+    "key_counts": lambda: cell_keys.key_counts(
+        "x", keys=np.arange(256, dtype=np.uint64), keysize=256, bins=8
+    ),
+    "weight_errors": lambda: after_sampling.weight_errors("x", table(256), gamma=GAMMA),
+    "verdicts": lambda: verdict.verdicts("x", [verdicts.settle(claims.load()["ex1-p0"])]),
+    "delta_of_gamma": lambda: best_gamma.delta_of_gamma("x", epsilon=0.5, support=5),
+    "gap_to_the_best": lambda: best_gamma.gap_to_the_best("x", supports=[3, 5], epsilon_max=2),
+    "better_tables": lambda: better_tables.better_tables("x", small_study(), symmetric_tables(small_study())),
+    "trade_off": lambda: other_noise.trade_off(
+        "x", epsilon=0.5, support=4, points={"geometric": (1.9, 0.05)}
+    ),
+    "noise_shapes": lambda: other_noise.noise_shapes("x", epsilon=0.5, pmfs={"geometric": GEOMETRIC}),
+    "composition_curves": lambda: many_queries.composition_curves(
+        "x", support=4, gamma=GAMMA, cells=[1, 5], epsilon_max=10
+    ),
+    "most_cells": lambda: many_queries.most_cells(
+        "x", support=4, gamma=GAMMA, deltas=[0.1, 0.3], epsilon_max=3
+    ),
+    "small_counts": lambda: small_counts.small_counts("x", support=3, variance=1.0, epsilon=0.5),
+}
+
+
+def modules() -> list[str]:
+    return [
+        one.name for one in pkgutil.iter_modules(figures.__path__) if one.name not in ("drawing", "palette")
+    ]
+
+
+def test_a_module_is_named_as_the_notebook_that_it_draws_for() -> None:
+    slugs = {path.stem[3:].replace("-", "_") for path in notebooks.paths()}
+    assert set(modules()) <= slugs
+    for path in notebooks.paths():
+        code = "\n".join(
+            notebooks.source(cell) for cell in notebooks.read(path)["cells"] if cell["cell_type"] == "code"
+        )
+        slug = path.stem[3:].replace("-", "_")
+        assert slug not in modules() or f"{slug} as pictures" in code, path.name
+
+
+def test_every_figure_is_drawn_here() -> None:
+    drawn = {
+        name
+        for module in set(modules()) - ELSEWHERE
+        for name, value in vars(importlib.import_module(f"compendium.figures.{module}")).items()
+        if getattr(value, "__module__", "") == f"compendium.figures.{module}"
+        and hasattr(value, "__wrapped__")
+    }
+    assert drawn == set(DRAWINGS)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_drawing_has_pictures_numbers_and_words(name: str) -> None:
+    made = DRAWINGS[name]()
+    content = made.files()
+    assert content["png"].startswith(b"\x89PNG")
+    assert content["svg"].startswith(b"<?xml")
+    assert made.alt.encode() in content["svg"].replace(b"&gt;", b">")
+    rows = list(csv.reader(io.StringIO(content["csv"].decode())))
+    assert rows[0] == list(made.data)
+    assert {len(row) for row in rows} == {len(made.data)}
+    assert made.caption.endswith(".")
+
+
+def test_too_many_curves_are_refused() -> None:
+    with pytest.raises(ValueError, match="a figure must have at most 4 curves, got 5"):
+        drawing.looks([1, 2, 3, 4, 5])

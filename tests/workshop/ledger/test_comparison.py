@@ -1,0 +1,48 @@
+"""The paper's values beside those of a notebook."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compendium.ledger import claims
+from compendium.ledger.comparison import compare
+from compendium.run.parameters import paper_parameters
+from compendium.run.results import Results
+from tablebuilder_dp import certified, design
+
+NAME = "04-design-guide"
+
+
+def test_values_are_compared_and_recorded_with_their_claims(output: Path) -> None:
+    results = Results(NAME, **paper_parameters()[NAME])
+    found = design.guide("0.5", "1e-4")
+    noise: dict[str, Any] = {"support": found.support, "gamma": found.gamma}
+    values: dict[str, claims.Value] = {
+        "ex1-support": found.support,
+        "ex1-p12": certified.pmf(12, **noise),
+        "ex1-iota": -found.iota,
+    }
+    comparison = compare(results, values)
+    assert comparison.differing == ("ex1-p12",)
+    assert "| p(±12) | 0.016632589297126 | 0.013165377565781 | **slip** |" in comparison.table
+    assert comparison._repr_markdown_() == repr(comparison) == comparison.table
+    record = json.loads((output / f"build/results/{NAME}.json").read_text())
+    assert record["numbers"]["ex1-support"] == "25"
+    assert record["claims"] == sorted(values)
+
+
+@pytest.mark.usefixtures("output")
+def test_other_parameters_have_nothing_to_compare_unless_the_values_are_the_papers() -> None:
+    results = Results(NAME, **paper_parameters()[NAME] | {"epsilon": 2})
+    assert compare(results, {"ex1-support": 24}).differing == ()
+    assert "nothing to compare" in compare(results, {"ex1-support": 24}).table
+    assert "| 25 | 25 | confirmed |" in compare(results, {"ex1-support": 25}, always=True).table
+
+
+@pytest.mark.usefixtures("output")
+def test_a_notebook_may_not_contradict_the_ledger() -> None:
+    results = Results(NAME, **paper_parameters()[NAME])
+    with pytest.raises(AssertionError, match="ex1-support is confirmed by the ledger, but here it is 24"):
+        compare(results, {"ex1-support": 24})

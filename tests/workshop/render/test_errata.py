@@ -1,0 +1,28 @@
+"""The errata: a block for each kind of verdict, from entries as they are recorded."""
+
+import re
+
+from compendium.ledger import book, claims, verdicts
+from compendium.render import errata
+
+
+def test_errata_have_a_block_for_each_kind_of_verdict() -> None:
+    stated = claims.load()
+    names = ("exp-variance-8", "ex2-cmf-24", "ex1-p12", "guide-delta-domain", "exp-variance-16", "ex1-p0")
+    entries = [verdicts.settle(stated[name]) for name in names]
+    ours = verdicts.settle(claims.load(claims.OURS)["fix-drop-slack"])
+    content = book.Book(tuple(entries), (ours,), ()).content()
+    text = errata.document(book.of(content))
+    assert re.findall(r"^## (.*)", text, re.MULTILINE) == [
+        "What does not hold",
+        "Slips",
+        "What depends on the reading",
+        "Last digits",
+        "Corrected statements",
+    ]
+    assert "It has 6 statements of the paper; the\n1 that are not listed" in text
+    assert "- **It should be.** 0.013165377565781\n- **What is true.** 0.01316537756578073430." in text
+    assert "- **What was printed.** p(±11)." in text
+    assert "- **It should be.** `0 < delta < 1`\n- **Checked.** Fails in 6 of 10 cases tried" in text
+    assert "- *where the support is full*: confirmed (0.00666887)" in text
+    assert errata.item(entries[0]) in text

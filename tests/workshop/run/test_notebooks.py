@@ -1,0 +1,506 @@
+"""The committed notebooks and figures: in order, honest, and drawn from right numbers."""
+
+import contextlib
+import csv
+import io
+import itertools
+import json
+import re
+import struct
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import pytest
+from support import in_process
+from support.checks import relative_error
+
+from compendium.ledger import book, claims, verdicts
+from compendium.run import manifest, notebooks
+from compendium.run.parameters import other_run, paper_parameters
+from tablebuilder_dp import certified, design, noise
+
+ROOT = Path(__file__).resolve().parents[3]
+PATHS = notebooks.paths()
+FIGURES = ["figure-1a", "figure-1b", "figure-2a", "figure-2b", "figure-3", "figure-4", "figure-5"]
+FIGURES += ["11-delta-of-gamma", "11-gap", "12-better-tables", "13-trade-off", "13-shapes"]
+FIGURES += ["14-composition", "14-most-cells", "15-small-counts", "16-utility", "16-attacks"]
+FIGURES += ["17-tables", "17-curves", "17-reactions"]
+FIGURES += ["18-rates", "18-asking"]
+HALF_A_UNIT = 5e-12
+"""How far the twelve digits of a CSV file may be from the number, relatively."""
+each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+
+
+def cells(path: Path, kind: str) -> list[dict[str, Any]]:
+    return [cell for cell in notebooks.read(path)["cells"] if cell["cell_type"] == kind]
+
+
+def prose(path: Path) -> str:
+    return "\n\n".join(map(notebooks.source, cells(path, "markdown")))
+
+
+def lesson(path: Path, kind: str) -> list[str]:
+    """The cells of a kind before the exercises, which have room of their own."""
+    every = notebooks.read(path)["cells"]
+    [start] = [i for i, cell in enumerate(every) if notebooks.source(cell).startswith("## Exercises")]
+    return [notebooks.source(cell) for cell in every[:start] if cell["cell_type"] == kind]
+
+
+def columns(name: str) -> dict[str, list[str]]:
+    with (ROOT / "figures" / f"{name}.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {key: [row[key] for row in rows] for key in rows[0]}
+
+
+def test_every_notebook_of_the_paper_is_there() -> None:
+    assert [path.stem for path in PATHS] == list(paper_parameters())
+
+
+@each_notebook
+def test_parameters_cell_holds_the_papers_parameters(path: Path) -> None:
+    [cell] = [cell for cell in cells(path, "code") if "parameters" in cell["metadata"].get("tags", [])]
+    found: dict[str, Any] = {}
+    exec(notebooks.source(cell), found)  # noqa: S102
+    assert {name: found[name] for name in found if name != "__builtins__"} == paper_parameters()[path.stem]
+
+
+@each_notebook
+def test_notebook_was_executed_in_order_without_errors_or_warnings(path: Path) -> None:
+    code = cells(path, "code")
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    for output in (output for cell in code for output in cell["outputs"]):
+        assert output["output_type"] != "error"
+        assert output.get("name") != "stderr"
+        text = json.dumps({key: value for key, value in output.get("data", {}).items() if key != "image/png"})
+        text += "".join(output.get("text", ""))
+        assert not re.search(r"Warning|Traceback|/(?:home|root|work|tmp)/|0x[0-9a-f]{8}", text)
+
+
+@each_notebook
+def test_prose_leads_and_no_function_is_defined(path: Path) -> None:
+    assert not re.search(r"^\s*(def|class) ", "\n".join(map(notebooks.source, cells(path, "code"))), re.M)
+    assert 600 <= len(" ".join(lesson(path, "markdown")).split()) <= 1500
+
+
+@each_notebook
+def test_pictures_have_a_description(path: Path) -> None:
+    for output in (output for cell in cells(path, "code") for output in cell["outputs"]):
+        if "image/png" in output.get("data", {}):
+            assert len(output["metadata"]["image/png"]["alt"]) > 40
+
+
+@each_notebook
+def test_prose_types_no_number_that_a_run_should_compute(path: Path) -> None:
+    """Long decimals in prose are the paper's own: its printed values or its grid of γ."""
+    text = re.sub(r"`[^`]*`", "", prose(path))
+    printed = {claim.printed for claim in claims.load().values()} | {"0.0001", "0.0002", "0.0500"}
+    assert set(re.findall(r"(?<![\w.])\d+\.\d{3,}", text)) <= printed
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_there_in_three_forms(name: str) -> None:
+    for suffix in ("svg", "png", "csv"):
+        path = ROOT / "figures" / f"{name}.{suffix}"
+        assert path.stat().st_size > 200
+        assert (
+            manifest.digest(path)
+            == json.loads((ROOT / "manifest.json").read_text())[f"figures/{name}.{suffix}"]
+        )
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_pictures_are_sharp(name: str) -> None:
+    width, height = struct.unpack(">II", (ROOT / "figures" / f"{name}.png").read_bytes()[16:24])
+    assert min(width, height) >= 600
+
+
+@pytest.mark.parametrize(("name", "support"), [("figure-1a", 11), ("figure-1b", 15)])
+def test_figure_1_plots_the_certified_delta(name: str, support: int) -> None:
+    data = columns(name)
+    for variance in (4, 10):
+        gamma = certified.gamma(support=support, variance=variance, digits=40)
+        for row in (0, 60, 149, 299):
+            truth = certified.delta(data["epsilon"][row], support=support, gamma=gamma)
+            assert relative_error(float(data[f"delta_V{variance}"][row]), truth) <= HALF_A_UNIT
+
+
+@pytest.mark.parametrize("support", [11, 15])
+def test_figure_2_plots_the_certified_limit_and_no_worse_a_minimum(support: int) -> None:
+    delta, best = columns("figure-2a"), columns("figure-2b")
+    for row in (0, 9, 24, 49):
+        gamma = Fraction(delta["epsilon"][row]) / (2 * support - 1)
+        truth = certified.pmf(support, support=support, gamma=gamma)
+        assert relative_error(float(delta[f"delta_D{support}"][row]), truth) <= HALF_A_UNIT
+        variance = certified.variance(support=support, gamma=gamma)
+        assert relative_error(float(best[f"variance_D{support}"][row]), variance) <= HALF_A_UNIT
+        least = min(
+            float(certified.delta(delta["epsilon"][row], support=support, gamma=gamma, digits=14))
+            for gamma in design.PAPER_GRID[::50]
+        )
+        assert float(delta[f"best_delta_D{support}"][row]) <= least * (1 + HALF_A_UNIT)
+
+
+def test_figure_3_plots_the_certified_pmf() -> None:
+    data = columns("figure-3")
+    gamma = design.guide("0.5", "1e-4").gamma
+    assert data["z"] == [str(z) for z in range(-25, 26)]
+    for z in (-25, -12, 0, 11):
+        truth = certified.pmf(z, support=25, gamma=gamma)
+        assert relative_error(float(data["p"][z + 25]), truth) <= HALF_A_UNIT
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_figures_4_and_5_plot_the_certified_tables(bits: int) -> None:
+    epsilons, deltas = columns("figure-4"), columns("figure-5")
+    assert epsilons["epsilon"] == [f"{k / 10:.15g}" for k in range(1, 26)]
+    for row in range(25):
+        gamma = design.proposition_3(Fraction(row + 1, 10), support=10).gamma
+        cuts = (0, *certified.cuts(support=10, gamma=gamma, keysize=2**bits))
+        weights = [high - low for low, high in itertools.pairwise(cuts)]
+        expected = max(weights[0], weights[-1]) / 2**bits
+        assert float(deltas[f"delta_{bits}"][row]) == pytest.approx(expected, rel=HALF_A_UNIT)
+        if 0 in weights:
+            assert epsilons[f"epsilon_two_sided_{bits}"][row] == "inf"
+        else:
+            ratios = [Fraction(b, a) for a, b in itertools.pairwise(weights)]
+            one = certified.logarithm(max(ratios))
+            two = certified.logarithm(max(*ratios, *(1 / ratio for ratio in ratios)))
+            assert relative_error(float(epsilons[f"epsilon_one_sided_{bits}"][row]), one) <= HALF_A_UNIT
+            assert relative_error(float(epsilons[f"epsilon_two_sided_{bits}"][row]), two) <= HALF_A_UNIT
+
+
+def test_committed_numbers_and_notebooks_are_those_of_the_manifest() -> None:
+    listed = json.loads((ROOT / "manifest.json").read_text())
+    for path in PATHS:
+        assert listed[f"notebooks/{path.name}"] == manifest.digest(path)
+    assert set(json.loads((ROOT / "paper/numbers.json").read_text())) == {path.stem for path in PATHS}
+
+
+def test_numbers_in_words_are_those_of_the_runs() -> None:
+    """The few results that prose and README name in words or powers of two."""
+    numbers = json.loads((ROOT / "paper/numbers.json").read_text(encoding="utf-8"))
+    tables, other = numbers["12-better-tables"], numbers["13-other-noise"]
+    bits = tables["12-experiment-bits"], int(tables["12-second-power"]).bit_length() - 1
+    ceilings, text = tables["12-second-ceiling-bits"], prose(ROOT / "notebooks/12-better-tables.ipynb")
+    assert f"the whole experiment with $2^{{{bits[0]}}}$ keys" in text
+    assert f"(the second design) with $2^{{{bits[1]}}}$" in text
+    assert f"the ceilings need $2^{{{ceilings}}}$ for ε alone" in text
+    text = prose(ROOT / "notebooks/13-other-noise.ipynb")
+    saved = 1 - int(other["13-least-support"]) / int(other["13-paper-support"])
+    spared = 1 - float(other["13-least-variance"]) / float(numbers["04-design-guide"]["ex1-variance"])
+    assert "two orders of magnitude in δ" in text
+    assert 10**1.5 < float(other["13-cost"]) < 10**2.5
+    assert "a third of the support and five sixths of the variance" in text
+    assert (round(3 * saved), round(6 * spared)) == (1, 5)
+    assert "a factor of about five" in text
+    assert round(float(other["13-cost-at-variance-falling"])) == 5
+    support = numbers["11-best-gamma"]["11-guide-support"]
+    assert f"needs D = {support} instead of {other['13-paper-support']}" in (ROOT / "README.md").read_text(
+        "utf-8"
+    )
+
+
+def test_notebooks_show_the_verdicts_of_the_ledger() -> None:
+    known = book.expected()
+    by_text = {(claim.says, claim.printed): claim.id for claim in claims.load().values()}
+    seen = set()
+    for path in (path for path in PATHS if path.stem != book.NOTEBOOK):
+        for output in (output for cell in cells(path, "code") for output in cell["outputs"]):
+            lines = "".join(output.get("data", {}).get("text/markdown", "")).splitlines()
+            for says, printed, verdict in re.findall(
+                r"^\| (.+) \| (.+) \| .+ \| \*{0,2}([\w ]+)\*{0,2} \|$", "\n".join(lines[2:]), re.MULTILINE
+            ):
+                assert known[by_text[says, printed]] == verdict
+                seen.add(by_text[says, printed])
+    assert len(seen) > 45
+
+
+OTHER: dict[str, dict[str, Any]] = {
+    "00-start-here": {"epsilon": 1.5, "delta": 1e-6},
+    "01-max-entropy-noise": {"support": 3, "variance": 1.0},
+    "02-privacy-of-tablebuilder": {"supports": [4, 7], "variances": [2.0, 5.0], "epsilon_max": 2.0},
+    "03-choosing-the-variance": {"supports": [5, 8], "epsilon_max": 1.5},
+    "04-design-guide": {"epsilon": 2, "delta": 1e-3, "slack": 0.5},
+    "05-high-precision": {"epsilon": 1.0, "delta": 1e-3, "key_bits": 20, "digits": 30},
+    "06-cell-keys": {"records": 3000, "cells": 1000, "key_bits": 12, "seed": 3},
+    "07-sampling": {"epsilon": 1.0, "delta": 1e-2, "key_bits": 16, "small_key_bits": 6, "keys": [0, 65535]},
+    "08-after-sampling": {"epsilon": 1.0, "delta": 1e-3, "slack": 0.0, "key_bits": 12},
+    "09-cell-key-size": {"support": 4, "epsilon_step": 0.5, "steps": 6, "key_bits": [6, 12]},
+    "10-verdict": {"sections": ["II", "VI"]},
+    "11-best-gamma": {"supports": [4, 7], "epsilon_max": 3.0, "epsilon": 1.5, "delta": 1e-6},
+    "12-better-tables": {
+        "support": 4,
+        "epsilon_step": 0.5,
+        "steps": 6,
+        "key_bits": [6, 12],
+        "epsilon": 1.0,
+        "delta": 1e-3,
+    },
+    "13-other-noise": {"epsilon": 1.5, "delta": 1e-3, "slack": 0.5},
+    "14-many-queries": {"epsilon": 1.0, "delta": 1e-3, "slack": 0.5, "cells": [1, 5, 40]},
+    "15-small-counts": {"support": 3, "variance": 1.0, "epsilon": 0.5, "key_bits": 12},
+    "16-a-census-table": {
+        "records": 5000,
+        "seed": 3,
+        "epsilon": 2.0,
+        "delta": 0.01,
+        "key_bits": 16,
+        "variables": ["region", "sex"],
+        "rounds": 2,
+    },
+    "17-explorer": {
+        "epsilon": 1.5,
+        "delta": 1e-3,
+        "slack": 0.5,
+        "key_bits": 16,
+        "few_key_bits": 6,
+        "rule": "symmetric",
+    },
+    "18-differencing-game": {
+        "epsilon": 1.0,
+        "delta": 1e-3,
+        "support": 5,
+        "variance": 2.0,
+        "asks": 3,
+        "rounds": 300,
+        "seed": 7,
+    },
+}
+
+
+EXTREME: dict[str, dict[str, Any]] = {
+    "01-max-entropy-noise": {"support": 1, "variance": 0.001},
+    "04-design-guide": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0},
+    "08-after-sampling": {"key_bits": 1},
+    "09-cell-key-size": {"support": 1, "steps": 1, "slack": 0.0, "key_bits": [4]},
+    "11-best-gamma": {"supports": [1, 3], "epsilon_max": 2.0, "epsilon": 2.0, "delta": 0.3},
+    "12-better-tables": {"support": 1, "steps": 1, "slack": 0.0, "key_bits": [3]},
+    "13-other-noise": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0},
+    "14-many-queries": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0, "cells": [2]},
+    "15-small-counts": {"support": 1, "variance": 0.5, "epsilon": 2.0, "key_bits": 4},
+    "16-a-census-table": {"records": 1000, "epsilon": 2.0, "delta": 0.3, "variables": ["sex"], "rounds": 1},
+    "17-explorer": {"epsilon": 20.0, "delta": 0.3, "slack": 0.0, "key_bits": 3, "few_key_bits": 1},
+    "18-differencing-game": {
+        "epsilon": 2.0,
+        "delta": 0.3,
+        "support": 1,
+        "variance": 0.5,
+        "asks": 1,
+        "rounds": 1,
+    },
+}
+
+
+ALWAYS = ("00-start-here", "04-design-guide", "05-high-precision", "10-verdict")
+"""Notebooks that compute the paper's own example whatever their parameters."""
+
+
+GIVEN = [
+    pytest.param(name, given, id=f"{kind}-{name}")
+    for kind, settings in (("other", OTHER), ("extreme", EXTREME))
+    for name, given in settings.items()
+]
+
+
+def test_every_notebook_has_other_parameters() -> None:
+    assert list(OTHER) == [path.stem for path in PATHS]
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize(("name", "given"), GIVEN)
+def test_notebooks_run_with_other_parameters(output: Path, name: str, given: dict[str, Any]) -> None:
+    executed = in_process.run(notebooks.FOLDER / f"{name}.ipynb", given)
+    assert not (output / "figures").exists()
+    folder = other_run(name, paper_parameters()[name] | given)
+    assert [path.parent for path in output.rglob(f"{name}.json")] == [output / folder]
+    outputs = [cell["outputs"] for cell in executed["cells"] if cell["cell_type"] == "code"]
+    seen = json.dumps(outputs, ensure_ascii=False)
+    assert "confirmed" not in seen or name in ALWAYS
+    assert "Warning" not in seen
+
+
+@pytest.mark.unmeasured
+@pytest.mark.usefixtures("output")
+@pytest.mark.parametrize("name", ["04-design-guide", "18-differencing-game"])
+def test_cells_run_in_this_process_show_what_they_show_in_a_kernel(name: str) -> None:
+    """Streams, pictures, values and widgets: the very bytes of the committed notebook."""
+    path = notebooks.FOLDER / f"{name}.ipynb"
+    assert notebooks.normalised(in_process.run(path, {})) == path.read_text(encoding="utf-8")
+
+
+PLAIN = ROOT / "notebooks/05-high-precision.ipynb"
+
+
+def printed_by(sources: list[str]) -> list[str]:
+    """What code cells print, run one after the other outside of a notebook."""
+    with contextlib.redirect_stdout(io.StringIO()) as stream:
+        names: dict[str, Any] = {}
+        for text in sources:
+            exec(text, names)  # noqa: S102
+    return stream.getvalue().splitlines()
+
+
+def test_example_1_is_first_computed_in_plain_mpmath() -> None:
+    [design_cell, table_cell, *_] = cells(PLAIN, "code")
+    sources = [notebooks.source(cell) for cell in (design_cell, table_cell)]
+    imported = re.findall(r"^(?:import|from) (\w+)", "\n".join(sources), re.MULTILINE)
+    assert set(imported) == {"mpmath"}
+    assert all("with mpmath.workdps(50):" in text for text in sources)
+    assert "mpmath" in prose(PLAIN)
+    shown = printed_by(sources)
+    assert shown == [line for cell in (design_cell, table_cell) for line in stream_lines(cell)]
+    stated = {
+        claim.printed: name for name, claim in claims.load().items() if claim.check.startswith("examples.")
+    }
+    for line in shown[3:-1]:
+        [(printed, verdict)] = re.findall(r"^\S+ +(\S+) +\S+ +(.+)$", line)
+        settled = verdicts.settle(claims.load()[stated[printed]])
+        assert (verdict == "confirmed") == (settled.verdict == "confirmed"), line
+        assert verdict in ("confirmed", "not this value")
+    assert shown[-1] == "What is printed for p(12) is p(11)."
+    assert len(shown) == 14
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "altered"),
+    [
+        ("D*", "25", "24"),
+        ("delta", "9.91e-5", "9.92e-5"),
+        ("V", "49.00", "49.01"),
+        ("-iota", "4e-5", "5e-5"),
+        ("p(0)", "0.056895481243871", "0.056895481243872"),
+        ("p(25)", "0.000099129808160", "0.000099129808161"),
+        ("p(25)", "0.000099129808160", "0.00009912980816"),
+    ],
+)
+def test_a_verdict_of_plain_mpmath_follows_what_is_printed(name: str, printed: str, altered: str) -> None:
+    sources = [notebooks.source(cell) for cell in cells(PLAIN, "code")[:2]]
+    before, after = (
+        next(line for line in printed_by([sources[0], table]) if line.startswith(f"{name} "))
+        for table in (sources[1], sources[1].replace(f'"{printed}"', f'"{altered}"'))
+    )
+    assert before.endswith("confirmed")
+    assert after.endswith("confirmed" if Fraction(altered) == Fraction(printed) else "not this value")
+
+
+def test_every_line_of_the_high_precision_notebook_fits_the_page() -> None:
+    for cell in cells(PLAIN, "code"):
+        assert max(map(len, notebooks.source(cell).splitlines())) <= 88
+        assert max(map(len, stream_lines(cell)), default=0) <= 84
+
+
+def stream_lines(cell: dict[str, Any]) -> list[str]:
+    streams = (output["text"] for output in cell["outputs"] if output["output_type"] == "stream")
+    return "".join("".join(text) for text in streams).splitlines()
+
+
+GUIDES: dict[str, dict[str, Any]] = {
+    "small delta": {"epsilon": 1.0, "delta": 1e-6},
+    "small epsilon": {"epsilon": 0.1, "delta": 1e-3},
+    "large epsilon": {"epsilon": 2.0, "delta": 1e-9},
+    "no slack": {"epsilon": 0.5, "delta": 1e-4, "slack": 0.0},
+    "D = 1": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0},
+}
+EXAMPLE = "## The paper's example, digit by digit"
+
+
+def shown(notebook: dict[str, Any]) -> dict[str, list[str]]:
+    """What a reader sees under each heading of an executed notebook: prose and printed outputs."""
+    found: dict[str, list[str]] = {"": []}
+    for cell in json.loads(notebooks.normalised(notebook))["cells"]:
+        text = notebooks.source(cell)
+        if cell["cell_type"] == "markdown":
+            if text.startswith("## "):
+                found[text.splitlines()[0]] = []
+            found[[*found][-1]].append(text)
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            seen = output.get("text") or data.get("text/markdown") or data.get("text/plain", "")
+            found[[*found][-1]].append("".join(seen))
+    return found
+
+
+@pytest.mark.unmeasured
+@pytest.mark.usefixtures("output")
+@pytest.mark.parametrize("settings", GUIDES.values(), ids=GUIDES)
+def test_the_design_guide_says_nothing_false_of_other_parameters(settings: dict[str, Any]) -> None:
+    path = ROOT / "notebooks/04-design-guide.ipynb"
+    found, paper = shown(in_process.run(path, settings)), shown(notebooks.read(path))
+    assert list(found) == list(paper)
+    assert found[EXAMPLE] == paper[EXAMPLE]
+    for heading in ("## What it means for a statistical office", "## Exercises"):
+        assert found[heading] == paper[heading]
+    rest = "\n".join(text for heading in list(found)[: list(found).index(EXAMPLE)] for text in found[heading])
+    assert "nothing to compare" not in rest
+    check_guide(rest, **{"slack": 0.1, **settings})
+
+
+def check_guide(text: str, *, epsilon: float, delta: float, slack: float) -> None:
+    """Every number that the guide prints, from the paper's formulas in mpmath."""
+
+    def gamma(support: int, share: float = slack) -> mpmath.mpf:
+        rate, length = mpmath.mpf(str(epsilon)), mpmath.mpf(str(share)) * 2
+        return rate / (2 * support - 1) - length * rate / (4 * support**2 - 1)
+
+    def edge(support: int, share: float = slack) -> mpmath.mpf:
+        bell = [mpmath.exp(-gamma(support, share) * z * z) for z in range(support + 1)]
+        return bell[-1] / (2 * mpmath.fsum(bell) - 1)
+
+    with mpmath.workdps(40):
+        wanted = mpmath.mpf(str(delta))
+        best = next(support for support in itertools.count(1) if edge(support) <= wanted)
+        assert re.findall(r"D\* = (\d+)", text) == [str(best)]
+        rows = re.findall(r"^D = +(\d+) +delta = +(\S+) +(reaches|misses) (\S+)$", text, re.MULTILINE)
+        assert [int(row[0]) for row in rows] == list(range(max(1, best - 2), best + 2))
+        for number, value, word, target in rows:
+            assert abs(mpmath.mpf(value) / edge(int(number)) - 1) < 1e-11
+            assert (word == "reaches") == (edge(int(number)) <= wanted)
+            assert float(target) == delta
+        onset = gamma(best) * (2 * best - 1)
+        [(starts, asked)] = re.findall(r"stops falling at epsilon = (\S+); wanted: (\S+)", text)
+        assert abs(mpmath.mpf(starts) - onset) < 1e-6
+        assert float(asked) == epsilon
+        assert f"E* = [{-best}]: only the edge exceeds e^epsilon" in text
+        assert (onset < epsilon) == (slack > 0)
+        slacks = re.findall(r"^slack (\S+) +delta = (\S+) +variance = (\S+)$", text, re.MULTILINE)
+        assert [float(share) for share, _, _ in slacks] == sorted({0, slack, 1})
+        for share, value, _ in slacks:
+            assert abs(mpmath.mpf(value) / edge(best, float(share)) - 1) < 1e-5
+        for column in (1, 2):  # slack 0 has the smallest of both
+            numbers = [float(row[column]) for row in slacks]
+            assert numbers == sorted(numbers)
+
+
+def test_the_design_guide_of_the_paper_is_checked_in_the_same_way() -> None:
+    found = shown(notebooks.read(ROOT / "notebooks/04-design-guide.ipynb"))
+    rest = "\n".join(text for heading in list(found)[: list(found).index(EXAMPLE)] for text in found[heading])
+    check_guide(rest, epsilon=0.5, delta=1e-4, slack=0.1)
+    for right, wrong in (("D* = 25", "D* = 24"), ("misses", "reaches"), ("E* = [-25]", "E* = [-25, -24]")):
+        with pytest.raises(AssertionError):
+            check_guide(rest.replace(right, wrong), epsilon=0.5, delta=1e-4, slack=0.1)
+
+
+def test_the_prose_of_the_design_guide_names_no_number_of_the_example_outside_its_section() -> None:
+    texts = prose(ROOT / "notebooks/04-design-guide.ipynb").partition(EXAMPLE)
+    assert not re.search(r"0\.5\b|10⁻⁴|\b25\b|\b49\b|D\^\* = [2-9]", texts[0])
+    assert all(number in texts[2] for number in ("0.5", "10⁻⁴"))
+
+
+def test_sentences_about_the_papers_results_say_so() -> None:
+    """Prose that names the paper's figures, examples or values is conditional on its parameters."""
+    for path in PATHS:
+        for paragraph in prose(path).split("\n\n"):
+            if re.search(r"\b(is|are) (its|the paper's) Figure|printed values? (is|are) ", paragraph):
+                assert re.search(r"[Ff]or the paper's parameters|with its parameters", paragraph), (
+                    path.stem,
+                    paragraph,
+                )
+
+
+def test_noise_of_figures_is_that_of_the_paper() -> None:
+    # γ ≈ 0.125 and γ ≈ 0.0498 of Figure 1, for both supports
+    for support in (11, 15):
+        assert round(noise.gamma(support=support, variance=4), 3) == 0.125
+        assert round(noise.gamma(support=support, variance=10), 3) == 0.05

@@ -1,0 +1,267 @@
+"""Every page of the site in a real Chromium: it loads, is quiet, asks nobody, and all can read it.
+
+The site is built anew, and pages are opened as files, without a server. axe-core judges contrast, names and
+structure, contrast in light and in dark. The explorer, the game and JupyterLab have tests of their own.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, ViewportSize
+from support import browser
+
+DESKTOP = ViewportSize(width=1280, height=900)
+PHONE = ViewportSize(width=360, height=740)
+ROOT = Path(__file__).resolve().parents[3]
+LEDGER = json.loads((ROOT / "paper/ledger.json").read_text(encoding="utf-8"))
+KINDS: dict[str, int] = LEDGER["counts"]
+
+
+UNTYPESET = r"""() => {
+  const math = Array.from(document.querySelectorAll(".math"));
+  const bare = math.filter((it) => !it.querySelector("mjx-container"));
+  const wrong = Array.from(document.querySelectorAll("mjx-merror, [data-mjx-error]"));
+  const article = document.querySelector("article");
+  const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+  const left = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const hidden = node.parentElement.closest("pre, code, script, style, mjx-container");
+    if (!hidden && /\\[({[a-zA-Z]|\$[^$]+\$/.test(node.data)) left.push(node.data);
+  }
+  return [...bare, ...wrong].map((it) => it.textContent).concat(left);
+}"""
+"""Formulas without a picture, with an error, and what looks like TeX in the text."""
+
+
+WIDTH = "() => Math.max(...[...document.querySelectorAll('html, .content')].map((part) => part.scrollWidth))"
+"""The theme lets its content scroll sideways and hides what the page itself has too much."""
+
+
+def pages(built: Path) -> list[Path]:
+    return sorted(built.rglob("*.html"))
+
+
+def formulas(page: Page) -> list[str]:
+    """Formulas that were not typeset, or wrongly, once MathJax is done."""
+    page.evaluate("() => window.MathJax && MathJax.startup.promise")
+    return list(page.evaluate(UNTYPESET))
+
+
+ALIKE = ("mjx-container", ".highlight", ".sidebar-drawer")
+"""Many and the same on all pages: formulas in the colour of the text, code, the menu. One page is enough."""
+
+
+REPRESENTATIVES = r"""([skipped, judged]) => {
+  const surfaces = new Map([[null, ""]]);
+  const surface = (element) => {
+    if (!surfaces.has(element)) {
+      const style = getComputedStyle(element);
+      const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter];
+      if (style.position !== "static") own.push(style.position, element.tagName, element.className);
+      surfaces.set(element, [...own, surface(element.parentElement)].join());
+    }
+    return surfaces.get(element);
+  };
+  const known = new Set(judged);
+  const found = new Map();
+  for (const element of document.body.querySelectorAll("*")) {
+    element.removeAttribute("data-judged");
+    const texts = [...element.childNodes].filter((it) => it.nodeType === Node.TEXT_NODE && it.data.trim());
+    if (!texts.length || (skipped && element.closest(skipped)) || !element.checkVisibility()) continue;
+    const style = getComputedStyle(element);
+    const look = [style.color, style.fontSize, style.fontWeight, style.textShadow, surface(element)].join();
+    if (known.has(look)) continue;
+    const other = found.get(look);
+    if (!other || element.childElementCount < other.childElementCount) found.set(look, element);
+  }
+  for (const element of found.values()) element.setAttribute("data-judged", "");
+  return [...found.keys()];
+}"""
+"""Mark one text of each new look: its colour, size and weight, all that is behind it, what it is placed in.
+
+axe-core looks through all layers at each text, which takes half a minute where there are thousands.
+"""
+
+
+class Judge:
+    """axe-core on the page that is open; ``looks`` are those of texts that it has judged on others."""
+
+    def __init__(self, page: Page, looks: list[str]) -> None:
+        self.page, self.looks = page, looks
+        self.skipped = [] if "04-design-guide" in page.url else list(ALIKE)
+        if self.skipped:  # a page can have thousands of curves, which axe-core would walk through
+            page.locator("mjx-container > svg").evaluate_all(
+                "(all) => all.forEach((it) => it.replaceChildren())"
+            )
+        page.evaluate(Axe().axe_script)
+
+    def _faults(self, *places: str, **options: object) -> list[str]:
+        """What is wrong at some places, or anywhere, with the first place of each."""
+        context = {"exclude": [[part] for part in self.skipped]}
+        context |= {"include": [[place] for place in places]} if places else {}
+        options |= {"resultTypes": ["violations"], "preload": False}
+        run = "([context, options]) => axe.run(context, options).then((found) => found.violations)"
+        found = self.page.evaluate(run, [context, options])
+        return [
+            f"{rule['id']} at {rule['nodes'][0]['target']} ({len(rule['nodes'])} places)" for rule in found
+        ]
+
+    def structure(self) -> list[str]:
+        """All but contrast."""
+        return self._faults(rules={"color-contrast": {"enabled": False}})
+
+    def contrast(self) -> list[str]:
+        """Contrast in the colours that are shown now."""
+        new = self.page.evaluate(REPRESENTATIVES, [", ".join(self.skipped), self.looks])
+        self.looks += new
+        return self._faults("[data-judged]", runOnly=["color-contrast"]) if new else []
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_every_page_is_quiet_complete_and_readable(chromium: Browser, built: Path, part: int) -> None:
+    problems: dict[str, list[str]] = {}
+    looks: list[str] = []
+    every = pages(built)
+    assert len(every) > 60
+    with browser.visit(chromium, "about:blank") as opened:  # one window, as each costs a second
+        page = opened.page
+        for path in every[part::4]:
+            page.set_viewport_size(PHONE)
+            page.emulate_media(color_scheme="light")
+            page.goto(path.as_uri())
+            found = [f"formula not typeset: {text!r}" for text in formulas(page)]
+            width = page.evaluate(WIDTH)
+            found += [f"{width} px wide on a phone"] if width > PHONE["width"] else []
+            page.set_viewport_size(DESKTOP)
+            judge = Judge(page, looks)
+            found += [*judge.structure(), *judge.contrast()]
+            page.emulate_media(color_scheme="dark")
+            found += [f"dark: {fault}" for fault in judge.contrast()]
+            found += [*opened.console, *opened.errors]
+            opened.console.clear()
+            opened.errors.clear()
+            if found:
+                problems[path.relative_to(built).as_posix()] = found
+    assert problems == {}
+    assert len(looks) > 50
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_text_that_cannot_be_read_is_found_among_all_others(
+    chromium: Browser, built: Path, scheme: Literal["light", "dark"]
+) -> None:
+    with browser.visit(chromium, (built / "ledger.html").as_uri(), color_scheme=scheme) as opened:
+        judge = Judge(opened.page, [])
+        assert judge.contrast() == []
+        opened.page.locator(".claim-place").nth(100).evaluate("(it) => { it.style.color = '#777777'; }")
+        [fault] = judge.contrast()
+        assert fault.startswith("color-contrast at")
+
+
+def test_the_menu_of_a_phone_opens_and_leads_on(chromium: Browser, built: Path) -> None:
+    with browser.visit(chromium, (built / "index.html").as_uri(), viewport=PHONE) as opened:
+        opened.page.locator("label.nav-overlay-icon").click()
+        opened.page.locator(".sidebar-drawer").get_by_role("link", name="The ledger").click()
+        assert opened.page.get_by_role("heading", level=1).inner_text().startswith("The ledger")
+
+
+def test_the_search_finds_without_a_server(chromium: Browser, built: Path) -> None:
+    with browser.visit(chromium, f"{(built / 'search.html').as_uri()}?q=plateau") as opened:
+        opened.page.wait_for_selector("#search-results li a", timeout=20_000)
+
+
+# --- The ledger -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ledger(chromium: Browser, built: Path) -> Iterator[Page]:
+    with browser.visit(chromium, (built / "ledger.html").as_uri(), viewport=DESKTOP) as opened:
+        yield opened.page
+
+
+def shown(page: Page, kind: str = "") -> list[str]:
+    """The ids of the paper's claims that one sees."""
+    wanted = f'[data-kind="{kind}"]' if kind else ':not([data-kind="ours"])'
+    claims = page.locator(f"article.claim{wanted}:visible")
+    return [str(name) for name in claims.evaluate_all("found => found.map((claim) => claim.id)")]
+
+
+def address(page: Page) -> str:
+    return page.url.partition("ledger.html")[2]
+
+
+@pytest.mark.parametrize("kind", [kind for kind, count in KINDS.items() if count])
+def test_the_ledger_shows_one_kind_of_verdict(ledger: Page, kind: str) -> None:
+    slug = kind.replace(" ", "-")
+    assert len(shown(ledger)) == sum(KINDS.values())
+    ledger.locator(f'input[name=verdict][value="{slug}"]').check()
+    assert len(shown(ledger)) == len(shown(ledger, slug)) == KINDS[kind]
+    assert ledger.locator("#filter-count").inner_text().startswith(f"{KINDS[kind]} of {sum(KINDS.values())}")
+    assert address(ledger) == f"?verdict={slug}"
+
+
+def test_the_ledger_filters_by_section_word_and_verdict_at_once(ledger: Page, chromium: Browser) -> None:
+    ledger.locator("select[name=section]").select_option("V-C")
+    in_section = shown(ledger)
+    assert 0 < len(in_section) < sum(KINDS.values())
+    ledger.locator("#filter-q").fill("variance")
+    in_both = shown(ledger)
+    assert set(in_both) < set(in_section)
+    for name in in_both:
+        assert "variance" in ledger.locator(f"id={name}").inner_text().lower()
+    ledger.locator("input[name=verdict][value=contradicted]").check()
+    assert set(shown(ledger)) == {f"claim-{name}" for name in contradicted("variance")}
+    with browser.visit(chromium, ledger.url) as again:  # the address is the filter
+        assert shown(again.page) == shown(ledger)
+        assert again.page.locator("#filter-q").input_value() == "variance"
+    ledger.get_by_role("button", name=re.compile("clear", re.I)).click()
+    assert len(shown(ledger)) == sum(KINDS.values())
+    assert address(ledger) == ""
+
+
+def contradicted(word: str) -> list[str]:
+    """From the records: the claims of V-C that are contradicted and speak of something."""
+    names = [entry["id"] for entry in LEDGER["claims"] if entry["verdict"] == "contradicted"]
+    return [name for name in names if word in name]
+
+
+def test_the_ledger_works_by_keyboard(ledger: Page) -> None:
+    ledger.keyboard.press("/")
+    ledger.keyboard.type("nothing has these words")
+    assert shown(ledger) == []
+    assert ledger.locator("#filter-count").inner_text().startswith("0 of")
+    ledger.keyboard.press("Tab")
+    assert ledger.evaluate("() => document.activeElement.closest('form') !== null")
+
+
+def test_a_link_to_a_claim_shows_it_whatever_the_filter(ledger: Page, chromium: Browser) -> None:
+    name = shown(ledger, "confirmed")[100]
+    link = ledger.locator(f"id={name}").locator(f'a[href="#{name}"]').first
+    assert link.is_visible()
+    page = f"{ledger.url.partition('?')[0]}?verdict=slip#{name}"
+    with browser.visit(chromium, page) as opened:
+        claim = opened.page.locator(f"id={name}")
+        assert claim.is_visible()
+        assert 0 <= claim.bounding_box()["y"] < 700  # type: ignore[index]
+
+
+def test_the_ledger_prints_what_is_filtered_without_its_controls(ledger: Page) -> None:
+    ledger.locator("input[name=verdict][value=slip]").check()
+    ledger.emulate_media(media="print")
+    assert ledger.locator("#filter").locator("input, select, button").filter(visible=True).count() == 0
+    assert ledger.locator("#filter-count").inner_text().startswith(f"{KINDS['slip']} of")
+    assert len(shown(ledger)) == KINDS["slip"]
+    assert ledger.locator("article.claim:visible").first.inner_text().lower().count("slip") >= 1
+
+
+def test_the_ledger_lists_everything_without_scripts(chromium: Browser, built: Path) -> None:
+    with browser.visit(chromium, (built / "ledger.html").as_uri(), java_script_enabled=False) as opened:
+        assert opened.page.locator('article.claim:not([data-kind="ours"]):visible').count() == sum(
+            KINDS.values()
+        )
+        assert not opened.page.locator("#filter").is_visible()
