@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from tablebuilder_dp.support import stopping
 
@@ -19,11 +20,18 @@ COMMANDS = {
 """Modules with ``add_options(parser)`` and ``run(options)``; only that of the chosen command is imported."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog.split()[-1]}: {message}\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command: 0 if all is well, 1 if not, 2 with one sentence on bad input, 130 or 143 if stopped."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = argparse.ArgumentParser(prog="python -m compendium", description=__doc__)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    parser = _Parser(prog="python -m compendium", description=__doc__)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for name, (module, summary) in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary)
         if given[:1] == [name]:
@@ -31,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             chosen.add_options(command)
             command.set_defaults(run=chosen.run)
     options = parser.parse_args(given)
+    for name, value in vars(options).items():
+        if isinstance(value, list) and ([] in value or (not value and f"--{name}=--" in given)):
+            parser.error(f"argument --{name}: expected a value, got '--'")
     try:
         with stopping.stoppable(final=arguments is None):
             return int(options.run(options))

@@ -102,12 +102,13 @@ def _accept(
     old_numbers, old_files = (
         ({}, {}) if complete else (manifest.committed(NUMBERS), manifest.committed(MANIFEST))
     )
+    state = staleness.load_state()
+    took = {} if complete else manifest.committed(TIMES)
+    took |= {name: state[name]["seconds"] for name in numbers if name in state}
     manifest.commit(NUMBERS, {**old_numbers, **numbers})
     manifest.commit(MANIFEST, {**old_files, **files})
-    state = staleness.load_state()
-    took = {name: state[name]["seconds"] for name in numbers if name in state}
-    manifest.commit(TIMES, {**manifest.committed(TIMES), **took})
-    _fill("paper/teaching.md", readme.TIMES, readme.times({**manifest.committed(TIMES), **took}))
+    manifest.commit(TIMES, took)
+    _fill("paper/teaching.md", readme.TIMES, readme.times(took))
     if content:
         manifest.commit(book.LEDGER, content)
         _fill("README.md", readme.GLANCE, readme.glance(book.of(content)))

@@ -26,7 +26,7 @@ BELOW: dict[str, set[str]] = {
     f"{WORKSHOP}.figures": {f"{WORKSHOP}.{one}" for one in ("studies", "ledger")},
     f"{WORKSHOP}.course": {f"{WORKSHOP}.{one}" for one in ("run", "studies", "figures")},
     f"{WORKSHOP}.render": {f"{WORKSHOP}.{one}" for one in ("run", "ledger", "figures")},
-    f"{WORKSHOP}.site": {f"{WORKSHOP}.{one}" for one in ("run", "ledger", "figures", "course", "render")},
+    f"{WORKSHOP}.site": {f"{WORKSHOP}.{one}" for one in ("run", "ledger", "figures", "render")},
     WORKSHOP: {f"{WORKSHOP}.{one}" for one in ("run", "ledger", "render")},
 }
 """What each package may import of the project; the workshop also all of the library but its commands."""
@@ -40,6 +40,27 @@ OTHERS: dict[str, set[str]] = {
     f"{LIBRARY}.cli": {"pyspark", "tqdm"},
 }
 """The packages of others that each part of the library may import: engines and ciphers have their place."""
+
+ONLY: dict[str, set[str]] = {
+    "matplotlib": {f"{WORKSHOP}.figures"},
+    "sphinx": {f"{WORKSHOP}.site"},
+    "docutils": {f"{WORKSHOP}.site"},
+    "jinja2": {f"{WORKSHOP}.site"},
+    "typst": {f"{WORKSHOP}.render"},
+    "papermill": {f"{WORKSHOP}.run"},
+    "ipywidgets": {f"{WORKSHOP}.course"},
+    "dp_accounting": {f"{WORKSHOP}.ledger", f"{WORKSHOP}.course"},
+    "duckdb": {f"{LIBRARY}.microdata"},
+    "cryptography": {f"{LIBRARY}.microdata"},
+    "pyspark": {f"{LIBRARY}.microdata", f"{LIBRARY}.cli"},
+}
+"""Packages of others that have one place in the project."""
+
+INSIDE: dict[str, set[str]] = {
+    f"{WORKSHOP}.ledger.checks": {"claims", "formulas", "verdicts", "checks"},
+    f"{WORKSHOP}.course.properties": {"properties"},
+}
+"""What some folders may import of their own package."""
 
 
 def modules() -> dict[str, Path]:
@@ -67,6 +88,7 @@ def imported(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.module, f"{path} imports relatively"
+            assert node.level == 0, f"{path} imports relatively"
             names = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= {name if name in MODULES else node.module for name in names}
     return found
@@ -103,6 +125,22 @@ def test_the_papers_sections_stand_in_one_order() -> None:
 def test_the_library_imports_few_others(module: str) -> None:
     tops = {name.split(".")[0] for name in imported(MODULES[module])} - {LIBRARY}
     assert tops - sys.stdlib_module_names <= OTHERS[package(module)], module
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_others_have_their_place(module: str) -> None:
+    for name in {name.split(".")[0] for name in imported(MODULES[module])} & set(ONLY):
+        assert package(module) in ONLY[name], f"{module} may not import {name}"
+
+
+@pytest.mark.parametrize("folder", INSIDE)
+def test_some_folders_import_less_of_their_own_package(folder: str) -> None:
+    own = folder.rpartition(".")[0]
+    for module in (one for one in MODULES if one.startswith(f"{folder}.")):
+        for name in imported(MODULES[module]) & set(MODULES):
+            if name.startswith(f"{own}."):
+                assert name.split(".")[2] in INSIDE[folder], f"{module} may not import {name}"
+            assert not (folder.endswith("properties") and name.startswith(f"{WORKSHOP}.figures"))
 
 
 def test_the_library_knows_nothing_of_the_workshop() -> None:

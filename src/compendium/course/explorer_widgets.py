@@ -1,7 +1,7 @@
 """The explorer in a notebook: fields to type in, sliders to drag, and at once what follows from them.
 
 The texts are what counts: they are exact decimals, and a slider only writes rounded ones. All numbers come
-from `compendium.explorer`; here they are only laid out.
+from `compendium.studies.explorer`; here they are only laid out.
 """
 
 from __future__ import annotations

@@ -15,8 +15,13 @@ from compendium.ledger.claims import Claim
 from compendium.ledger.verdicts import Entry
 from compendium.run.places import ROOT
 
-DECIDED_IN = ("src/compendium/ledger/checks", "src/compendium/ledger/verdicts.py", "src/tablebuilder_dp")
-"""Where a verdict is decided; what else runs on the way only helps."""
+DECIDED_IN = (
+    "src/compendium/ledger/checks",
+    *(f"src/compendium/ledger/{module}.py" for module in ("claims", "formulas", "verdicts")),
+    "src/compendium/studies",
+    "src/tablebuilder_dp",
+)
+"""Where a verdict is decided."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +49,9 @@ class Traced:
 
 
 def settle(claim: Claim) -> Traced:
-    """Settle a claim and note every function of the project that decides it.
-
-    What an earlier claim has left in a cache is not called again, so the path is whole in a fresh process.
-    """
+    """Settle a claim and note every function of the project that decides it."""
     verdicts.find_check(claim.check)  # imported before, so that no import is on the path
+    _forget()
     steps: dict[CodeType, Step] = {}
     stack: list[bool] = []
 
@@ -67,6 +70,14 @@ def settle(claim: Claim) -> Traced:
     finally:
         sys.setprofile(None)
     return Traced(entry, _place(claim), tuple(steps.values()))
+
+
+def _forget() -> None:
+    """Empty all caches of the project: what an earlier claim has left there would be missing on the path."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("compendium.", "tablebuilder_dp.")):
+            for value in list(vars(module).values()):
+                getattr(value, "cache_clear", int)()
 
 
 def _is_deciding(code: CodeType) -> bool:

@@ -80,7 +80,8 @@ def _one_by_one(options: argparse.Namespace) -> int:
     stated = paper | ours
     for name in options.claims:
         if name not in stated:
-            raise ValueError(f"claim must be one of those in paper/{claims.PAPER.name}, got {name!r}")
+            files = f"paper/{claims.PAPER.name} or paper/{claims.OURS.name}"
+            raise ValueError(f"claim must be one of those in {files}, got {name!r}")
     traced = [trace.settle(stated[name]) for name in options.claims]
     entries = [one.entry for one in traced]
     problems = book.unexpected(
@@ -88,7 +89,10 @@ def _one_by_one(options: argparse.Namespace) -> int:
         [entry for entry in entries if entry.claim.id in ours],
     )
     if options.json:
-        records = [one.entry.record() | {"path": [step.record() for step in one.steps]} for one in traced]
+        records = [
+            one.entry.record() | {"printed_at": one.printed_at, "path": [step.record() for step in one.steps]}
+            for one in traced
+        ]
         print(json.dumps({"as_expected": not problems, "unexpected": problems, "claims": records}))
     else:
         print("\n\n".join(map(trace.text, traced)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from compendium.ledger.book import Book
@@ -37,23 +38,23 @@ PARTS = {
 }
 
 
-def document(book: Book) -> str:
-    """The whole page."""
+def document(book: Book, link: Callable[[str], str] | None = None) -> str:
+    """The whole page; ``link`` makes links to the ledger, and gives each statement an address of its own."""
     wrong = [entry for entry in book.paper if entry.kind in PARTS]
     blocks = [HEAD.format(confirmed=len(book.paper) - len(wrong), total=len(book.paper))]
     for kind, (title, explanation) in PARTS.items():
         chosen = [entry for entry in wrong if entry.kind == kind]
         if chosen:
-            blocks += [f"## {title}\n\n{explanation}\n", *map(item, chosen)]
+            blocks += [f"## {title}\n\n{explanation}\n", *(item(entry, link) for entry in chosen)]
     blocks.append(
         "## Corrected statements\n\nOurs, checked in the same way: formulas are proved, numbers enclosed. "
         "Those named `past-…` answer\nquestions that the paper leaves open.\n"
     )
-    blocks += map(_correction, book.ours)
+    blocks += (_correction(entry, link) for entry in book.ours)
     return "\n".join(blocks)
 
 
-def item(entry: Entry) -> str:
+def item(entry: Entry, link: Callable[[str], str] | None = None) -> str:
     """One statement: what is printed, what is true, how that is known, and what it changes."""
     claim = entry.claim
     shown = "" if claim.printed == "yes" else code(claim.printed)
@@ -71,15 +72,25 @@ def item(entry: Entry) -> str:
     points["Proof of the correction" if entry.correction else "Proof"] = claim.proof
     points["What it changes"] = entry.changes
     place = claim.section if claim.section == "Abstract" else f"Section {claim.section}"
-    lines = [f"### {claim.says}\n", f"*{place}, {claim.where}. Ledger: `{claim.id}`.*\n"]
+    address = [f"(errata-{claim.id})="] if link else []
+    lines = [
+        *address,
+        f"### {claim.says}\n",
+        f"*{place}, {claim.where}. Ledger: {_named(claim.id, link)}.*\n",
+    ]
     lines += [f"- **{name}.** {text}".replace(".** \n", ".**\n") for name, text in points.items() if text]
     return "\n".join(lines) + "\n"
 
 
-def _correction(entry: Entry) -> str:
+def _named(name: str, link: Callable[[str], str] | None) -> str:
+    return link(name) if link else f"`{name}`"
+
+
+def _correction(entry: Entry, link: Callable[[str], str] | None) -> str:
     claim = entry.claim
     stated = claim.says if claim.printed == "yes" else f"{claim.says}: {code(claim.printed)}"
-    lines = [f"- **{stated}.** *{claim.section}, {claim.where}; {entry.evidence}; ledger: `{claim.id}`.*"]
+    place = f"{claim.section}, {claim.where}; {entry.evidence}; ledger: {_named(claim.id, link)}"
+    lines = [f"- **{stated}.** *{place}.*"]
     if claim.proof:
         lines.append(f"  Proof: {claim.proof}")
     return "\n".join(lines) + "\n"

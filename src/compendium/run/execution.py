@@ -107,6 +107,7 @@ def run_all(tasks: Mapping[str, dict[str, Any]]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     if not tasks:
         return outcomes
+    before = {name: staleness.everything(name) for name in tasks}
     workers = min(len(tasks), os.cpu_count() or 1, 8)
     context = multiprocessing.get_context("spawn")
     terminal = sys.stderr.isatty()
@@ -123,7 +124,7 @@ def run_all(tasks: Mapping[str, dict[str, Any]]) -> list[Outcome]:
                 outcome = future.result()
                 outcomes.append(outcome)
                 if not outcome.problem and not tasks[outcome.name]:
-                    staleness.remember(outcome.name, outcome.seconds)
+                    staleness.remember(outcome.name, outcome.seconds, before[outcome.name])
                 bar.set_postfix_str(outcome.name, refresh=False)
                 bar.update()
                 if not terminal:

@@ -46,7 +46,10 @@ def files(name: str, record: Mapping[str, Any]) -> list[Path]:
 def committed(path: Path) -> dict[str, Any]:
     """The content of a committed JSON file; nothing if there is none yet."""
     file = ROOT / path
-    return dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
 
 
 def commit(path: Path, content: Mapping[str, Any]) -> None:
@@ -85,9 +88,9 @@ def changes(found: Groups, known: Groups) -> list[str]:
         for name in sorted({*values, *committed}):
             ours, theirs = values.get(name, "missing"), committed.get(name, "nothing")
             if ours != theirs and isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+                fields = [key for key in sorted({*ours, *theirs}) if ours.get(key) != theirs.get(key)]
                 ours, theirs = (
-                    ", ".join(f"{key} {one[key]}" for key in sorted(one) if one.get(key) != other.get(key))
-                    for one, other in ((ours, theirs), (theirs, ours))
+                    ", ".join(f"{key} {one.get(key, 'missing')}" for key in fields) for one in (ours, theirs)
                 )
             if ours != theirs:
                 lines.append(f"{group}: {name} is {ours}, committed {theirs}")

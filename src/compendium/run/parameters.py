@@ -34,18 +34,40 @@ def _declared(text: str, name: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for cell in json.loads(text)["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
-            for line in ast.parse(notebooks.source(cell)).body:
-                match line:
-                    case ast.Assign(targets=[ast.Name(id=parameter)], value=value):
-                        found[parameter] = ast.literal_eval(value)
-                    case ast.AnnAssign(target=ast.Name(id=parameter), value=ast.expr() as value):
-                        found[parameter] = ast.literal_eval(value)
-                    case _:
-                        raise ValueError(
-                            f"the cell tagged parameters of {name} must hold assignments only, got "
-                            f"{ast.unparse(line)!r}"
-                        )
+            try:
+                lines = ast.parse(notebooks.source(cell)).body
+            except SyntaxError as error:
+                raise ValueError(f"the cell tagged parameters of {name} cannot be read: {error}") from None
+            for line in lines:
+                parameter, value = _assigned(line)
+                if parameter is None or not _is_plain(value) or parameter in found:
+                    raise ValueError(
+                        f"the cell tagged parameters of {name} must give plain values (a number, a text, "
+                        f"true or false, a list of these) to names, once each, got {ast.unparse(line)!r}"
+                    )
+                found[parameter] = value
     return found
+
+
+def _assigned(line: ast.stmt) -> tuple[str | None, Any]:
+    """The name and the value of an assignment; no name where it is none, or not of a literal."""
+    match line:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            pass
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            pass
+        case _:
+            return None, None
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, TypeError):
+        return None, None
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) is list:
+        return bool(value) and all(_is_plain(item) and type(item) is not list for item in value)
+    return type(value) in (bool, int, float, str)
 
 
 def paper_parameters() -> dict[str, dict[str, Any]]:
@@ -53,16 +75,21 @@ def paper_parameters() -> dict[str, dict[str, Any]]:
     return {path.stem: declared(path) for path in notebooks.paths()}
 
 
+def of(notebook: str) -> dict[str, Any]:
+    """The paper's parameters of one notebook."""
+    paths = {path.stem: path for path in notebooks.paths()}
+    if notebook not in paths:
+        raise checks.wrong_value("notebook", "one of " + ", ".join(paths), notebook)
+    return declared(paths[notebook])
+
+
 def check_parameters(notebook: str, given: Mapping[str, Any]) -> None:
     """Refuse names that the notebook does not have and values of another type."""
-    known = paper_parameters()
-    if notebook not in known:
-        raise checks.wrong_value("notebook", "one of " + ", ".join(known), notebook)
+    known = of(notebook)
     for name, value in given.items():
-        if name not in known[notebook]:
-            allowed = ", ".join(known[notebook]) or "none"
-            raise ValueError(f"{name} must be a parameter of {notebook} ({allowed})")
-        _check_type(name, value, known[notebook][name])
+        if name not in known:
+            raise ValueError(f"{name} must be a parameter of {notebook} ({', '.join(known) or 'none'})")
+        _check_type(name, value, known[name])
 
 
 def _check_type(name: str, value: Any, example: Any) -> None:

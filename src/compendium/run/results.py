@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from IPython.display import Image, Markdown, display
 
-from compendium.run.parameters import EVERY_CLAIM, PAPER_RUNS, check_parameters, other_run, paper_parameters
+from compendium.run.parameters import EVERY_CLAIM, PAPER_RUNS, check_parameters, of, other_run
 from compendium.run.places import output_root, write
 from tablebuilder_dp.support import parameters as checks
 from tablebuilder_dp.support.intervals import Enclosure
@@ -41,7 +41,7 @@ class Results:
 
     def __init__(self, notebook: str, **parameters: Any) -> None:
         check_parameters(notebook, parameters)
-        expected = paper_parameters()[notebook]
+        expected = of(notebook)
         if set(parameters) != set(expected):
             raise checks.wrong_value("parameters", "all of " + ", ".join(expected), ", ".join(parameters))
         self.is_paper = parameters == expected

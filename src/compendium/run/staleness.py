@@ -29,15 +29,31 @@ CHECKS, PROPERTIES = "compendium.ledger.checks", "compendium.course.properties"
 def inputs(name: str) -> str:
     """A digest of everything that the results of a notebook depend on."""
     digest = hashlib.sha256(f"{sys.version_info[:2]}".encode())
-    for cell in notebooks.read(notebooks.FOLDER / f"{name}.ipynb")["cells"]:
-        tags = cell["metadata"].get("tags", [])
-        digest.update(f"{cell['cell_type']} {tags}\n{notebooks.source(cell)}\0".encode())
+    digest.update(_cells(name))
     claims = _claims(manifest.record(name).get("claims", []))
     exercises = _entries(ROOT / "paper" / "exercises.toml", Path(name).name[:2])
     digest.update(json.dumps([claims, exercises], sort_keys=True, default=str).encode())
-    for path in [*dependencies(name, claims), ROOT / "requirements.lock"]:
+    made_by = [SOURCES / "compendium/run" / file for file in ("execution.py", "notebooks.py")]
+    for path in sorted({*dependencies(name, claims), *made_by, ROOT / "requirements.lock"}):
         digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+def everything(name: str) -> str:
+    """A digest of all that a notebook could depend on: if it changes during a run, no one knows what ran."""
+    digest = hashlib.sha256(_cells(name))
+    for path in sorted(
+        (*SOURCES.rglob("*.py"), *(ROOT / "paper").glob("*.toml"), ROOT / "requirements.lock")
+    ):
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _cells(name: str) -> bytes:
+    """What a notebook says and does, without its outputs."""
+    cells = notebooks.read(notebooks.FOLDER / f"{name}.ipynb")["cells"]
+    parts = ((cell["cell_type"], cell["metadata"].get("tags", []), notebooks.source(cell)) for cell in cells)
+    return json.dumps(list(parts)).encode()
 
 
 def dependencies(name: str, claims: Mapping[str, Any]) -> list[Path]:
@@ -82,7 +98,7 @@ def _imported(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:  # none is relative: a test
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
@@ -144,8 +160,13 @@ def is_current(name: str, state: Mapping[str, Any]) -> bool:
         return False
 
 
-def remember(name: str, seconds: float) -> None:
-    """Note what a good run with the paper's parameters was made from, what it made and how long it took."""
+def remember(name: str, seconds: float, before: str | None = None) -> None:
+    """Note what a good run with the paper's parameters was made from, what it made and how long it took.
+
+    Nothing is noted if `everything` is no longer what it was ``before`` the run.
+    """
+    if before is not None and everything(name) != before:
+        return
     found = {path.name: manifest.digest(path) for path in outputs(name)}
     known = {"inputs": inputs(name), "outputs": found, "seconds": round(seconds, 1)}
     state = load_state() | {name: known}

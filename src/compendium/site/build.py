@@ -23,6 +23,8 @@ from typing import Any
 
 import jinja2
 
+from compendium.ledger import book
+from compendium.render import errata
 from compendium.run import notebooks
 from compendium.run.manifest import NUMBERS
 from compendium.run.places import ROOT, write
@@ -102,8 +104,7 @@ def stage(source: Path, root: Path) -> None:
     table = source / "paper/equations.md"
     write(source / equations.HOMES, _read(table))
     write(table, equations.page(_read(table), equations.read_rows(source)))
-    errata = source / "paper/errata.md"
-    write(errata, ledger_page.linked_errata(_read(errata)))
+    write(source / errata.ERRATA, errata.document(book.read(root), ledger_page.link))
     for path in (*source.glob("*.md"), *source.glob("paper/*.md"), *source.glob("notebooks/**/*.ipynb")):
         write(path, rehomed(_read(path), depth=len(path.relative_to(source).parts) - 1))
     has = {name for name, path in PARTS.items() if (root / path).is_file()}

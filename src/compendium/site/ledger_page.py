@@ -147,20 +147,6 @@ def load(root: Path) -> Ledger:
     return Ledger(paper, tuple(line(entry, OURS) for entry in recorded.ours))
 
 
-def linked_errata(errata: str) -> str:
-    r"""The errata with an address for each statement, and a link from it to the ledger.
-
-    >>> print(linked_errata("### A\n\n*V. Ledger: `a-1`.*\n"))
-    (errata-a-1)=
-    ### A
-    <BLANKLINE>
-    *V. Ledger: <a href="../ledger.html#claim-a-1"><code>a-1</code></a>.*
-    <BLANKLINE>
-    """
-    addressed = re.sub(r"^(### .*\n\n.*Ledger: `([^`]+)`)", r"(errata-\2)=\n\1", errata, flags=re.MULTILINE)
-    return re.sub(r"([Ll]edger: )`([^`]+)`", lambda found: found[1] + link(found[2]), addressed)
-
-
 def link(claim: str) -> str:
     """A link to a statement from a page that is not at the top; Markdown knows no addresses of raw HTML."""
     return f'<a href="../ledger.html#claim-{claim}"><code>{claim}</code></a>'

@@ -16,7 +16,10 @@ QUICK = ["--section", "II"]
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(["verify", *arguments])
+    try:
+        code = main(["verify", *arguments])
+    except SystemExit as stopped:
+        code = int(stopped.code or 0)
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 
@@ -83,6 +86,7 @@ def test_filters(capsys: pytest.CaptureFixture[str]) -> None:
         ([*QUICK, "--accept"], ["--accept", "--section"]),
         ([*QUICK, "--json", "--markdown"], ["--json", "--markdown"]),
         (["ex1-p99"], ["claim", "'ex1-p99'"]),
+        (["--section=--"], ["--section", "'--'"]),
         (["ex1-p12", "--markdown"], ["--json", "claims"]),
     ],
 )
@@ -149,6 +153,19 @@ def test_one_claim_as_json_has_its_path(capsys: pytest.CaptureFixture[str]) -> N
     assert (code, answer["as_expected"]) == (0, True)
     assert [entry["id"] for entry in answer["claims"]] == ["ex1-p12", "fix-drop-slack"]
     assert {"depth", "name", "file", "first", "last"} == set(answer["claims"][0]["path"][0])
+    assert answer["claims"][0]["printed_at"].startswith("paper/claims.toml:")
+
+
+def test_the_path_has_what_compares_and_does_not_hang_on_earlier_claims(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    paths = []
+    for names in (["ex1-p12"], ["ex1-p0", "ex1-p12"]):
+        answer = json.loads(run(capsys, *names, "--json")[1])
+        paths.append([(step["name"], step["file"]) for step in answer["claims"][-1]["path"]])
+    assert paths[0] == paths[1]
+    assert ("rounds_to", "src/compendium/ledger/claims.py") in paths[0]
+    assert ("pmf", "src/tablebuilder_dp/certified.py") in paths[0]
 
 
 @pytest.fixture

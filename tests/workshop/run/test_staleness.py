@@ -113,6 +113,24 @@ def test_a_changed_cell_makes_its_notebook_stale_but_new_outputs_do_not(tree: Pa
     assert staleness.inputs(name) != before
 
 
+def test_a_file_that_changes_during_a_run_is_not_taken_for_what_ran(tree: Path) -> None:
+    name = "13-other-noise"
+    places.write(tree / f"notebooks/{name}.ipynb", (ROOT / f"notebooks/{name}.ipynb").read_bytes())
+    before = staleness.everything(name)
+    staleness.remember(name, 1.0, before)
+    assert staleness.is_current(name, staleness.load_state())
+    (tree / staleness.STATE).unlink()
+    with (tree / "src/tablebuilder_dp/noise.py").open("a") as file:
+        file.write("raise RuntimeError\n")
+    staleness.remember(name, 1.0, before)
+    assert not staleness.is_current(name, staleness.load_state())
+
+
+def test_what_makes_the_kept_outputs_reruns_all(tree: Path) -> None:
+    for file in ("execution", "notebooks"):
+        assert touched(tree, f"src/compendium/run/{file}.py") == set(NAMES), file
+
+
 def test_a_notebook_that_reads_claims_says_which() -> None:
     for path in notebooks.paths():
         cells = notebooks.read(path)["cells"]

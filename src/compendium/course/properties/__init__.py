@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 def numbers(answer: Any, count: int) -> NDArray[np.float64] | None:
-    """An answer as so many numbers below 1e100, or None if it is anything else.
+    """An answer as this many numbers below 1e100, or None if it is anything else.
 
     >>> numbers((1, 2.5), 2), numbers("no", 2), numbers([1, float("nan")], 2)
     (array([1. , 2.5]), None, None)
