@@ -114,7 +114,6 @@ def test_the_winner_is_chosen_by_enclosures_not_by_float64(
     assert [best_gamma.best(level, support=20).kink for level in ("0.01", "0.5", "2", "4")] == expected
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("bit", [60, 200])
 def test_two_kinks_that_nearly_tie_are_told_apart(bit: int) -> None:
     # ε around the tie of the kinks 8 and 9 at D = 11, found by bisection: 60 or 200 bits of it

@@ -89,7 +89,6 @@ def rough(draw: st.DrawFn) -> tuple[list[Fraction], list[int], Fraction, int]:
     return targets, row, epsilon, most
 
 
-@pytest.mark.unmeasured
 @settings(max_examples=80)
 @given(rough())
 def test_windows_grow_until_the_proof_holds(

@@ -85,7 +85,6 @@ def test_exhaustive_search_agrees(support: int, keysize: int, epsilon: Fraction,
     assert found.weights == found.weights[::-1]
 
 
-@pytest.mark.unmeasured
 @settings(max_examples=150)
 @given(st.integers(1, 20), epsilons, slacks, keysizes)
 def test_every_promise_is_kept(support: int, epsilon: Fraction, slack: Fraction, keysize: int) -> None:
@@ -133,7 +132,6 @@ def test_distance_is_half_the_absolute_differences(weights: list[int], gamma: Fr
     assert float(symmetric.distance(table, gamma=gamma)) == pytest.approx(expected, rel=1e-9, abs=1e-14)
 
 
-@pytest.mark.unmeasured
 @settings(max_examples=60)
 @given(st.integers(1, 4), epsilons, slacks)
 def test_key_sizes_are_those_that_counting_finds(support: int, epsilon: Fraction, slack: Fraction) -> None:

@@ -37,7 +37,6 @@ def expected(table: pa.Table, noise: PerturbationTable, **options: Any) -> list[
     )
 
 
-@pytest.mark.unmeasured
 @given(people(), st.sampled_from(["rows", "clamped"]), st.booleans(), st.booleans())
 @settings(deadline=None)
 def test_every_option_agrees_with_loops_over_records(

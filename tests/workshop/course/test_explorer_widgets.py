@@ -467,7 +467,6 @@ def test_legends_name_only_what_is_there(settings: Settings, lost: bool, plateau
     assert ("plateau begins" in other.get_legend_handles_labels()[1]) == plateau
 
 
-@pytest.mark.unmeasured
 def test_reactions_move_one_setting_and_follow_the_explorer() -> None:
     found = pictures.react(FEW)
     assert list(dict.fromkeys(one.moved for one in found)) == list(pictures.MOVED)

@@ -49,6 +49,7 @@ def numbers(stale: set[str]) -> set[str]:
     return {name[:2] for name in stale if "/" not in name}
 
 
+@pytest.mark.unmeasured
 def test_what_no_notebook_uses_reruns_nothing(tree: Path) -> None:
     for file in (
         "src/compendium/site/contrast.py",
@@ -65,6 +66,7 @@ def test_what_every_notebook_stands_on_reruns_all(tree: Path) -> None:
     assert touched(tree, "src/tablebuilder_dp/__init__.py") == set(NAMES)
 
 
+@pytest.mark.unmeasured
 def test_a_module_reruns_those_that_import_it_directly_or_not(tree: Path) -> None:
     assert numbers(touched(tree, "src/compendium/figures/cell_keys.py")) == {"06"}
     assert numbers(touched(tree, "src/tablebuilder_dp/beyond/gap.py")) == {"11"}

@@ -40,6 +40,7 @@ def explored(choice: Settings) -> explorer.Explored:
     raise AssertionError(refusal)
 
 
+@pytest.mark.unmeasured
 @settings(max_examples=60)
 @given(choices)
 def test_everything_is_what_the_library_says(choice: Settings) -> None:
@@ -87,6 +88,7 @@ def test_everything_is_what_the_library_says(choice: Settings) -> None:
     }
 
 
+@pytest.mark.unmeasured
 @settings(max_examples=60)
 @given(choices)
 def test_verdicts_are_decided(choice: Settings) -> None:
