@@ -1,149 +1,185 @@
 """Every quantity of the paper as an interval that provably contains it.
 
 The formulas are written here a second time, and float64 results enter only as first guesses of a
-root that is then proved; the two versions therefore check each other. Arithmetic is mpmath's
-intervals, long sums run in integers with explicit floors and ceilings, and the precision rises
-until the wanted digits, or the floor, ceiling or comparison in question, are decided.
+root that is then proved; the two versions therefore check each other. Arithmetic is Arb's balls
+(`support.intervals`), and the precision rises until the wanted digits, or the floor, ceiling or
+comparison in question, are decided. Every noise is welcome, also one whose γ is enclosed (`Enclosed`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
-from itertools import pairwise
-from typing import Any
+from functools import lru_cache, partial
+from itertools import islice
+from typing import NamedTuple
 
-from tablebuilder_dp import noise, privacy
-from tablebuilder_dp.support import parameters
+from flint import arb, ctx
+
+from tablebuilder_dp import privacy
+from tablebuilder_dp.noise import AnyNoise, Noise, check
+from tablebuilder_dp.privacy import Delta
+from tablebuilder_dp.support import lattice, parameters
 from tablebuilder_dp.support.intervals import (
     MAX_BITS,
     MAX_DIGITS,
+    Ball,
     Enclosure,
+    ball,
     below,
     enclosure,
-    exp,
-    interval,
-    iv,
-    log,
-    positive_part,
+    exponential,
+    precision,
     to_digits,
 )
 
 DIGITS = 30
 """Significant digits of an enclosure where nothing else is asked for."""
 
-Rate = parameters.Number | Enclosure
-"""γ, given exactly or as the enclosure that `gamma` returns."""
+_BLOCK = 256  # terms between two looks at what is left of a sum
+
+
+class Enclosed(NamedTuple):
+    """The paper's noise with a γ that is known as an interval, such as that of `gamma`."""
+
+    support: int
+    gamma: Enclosure
+
+    @property
+    def ends(self) -> tuple[Noise, Noise]:
+        """The noises of the smallest and of the largest γ."""
+        return Noise(self.support, self.gamma.lower), Noise(self.support, self.gamma.upper)
+
+    @property
+    def middle(self) -> Noise:
+        """The noise of a γ in the middle, to float64."""
+        return Noise(self.support, Fraction(float(self.gamma)))
+
+
+AnyEnclosed = AnyNoise | Enclosed
+"""What the functions here are asked about."""
 
 
 # --- Section III-A: the noise -----------------------------------------------------------------
 
 
-def _read(support: int, gamma: Rate) -> tuple[int, Fraction | Enclosure]:
-    rate = gamma if isinstance(gamma, Enclosure) else parameters.gamma(gamma)
-    return parameters.support(support), rate
+def weights(noise: AnyNoise, first: int, last: int) -> Iterator[Ball]:
+    """p(z)/p(0) for z = first, …, last as balls of the working precision; the ends have one sign.
 
+    w(z+1) = w(z)·r(z) and r(z+1) = r(z)·e^−2γ, so a step costs two products.
 
-def _weights(support: int, gamma: Fraction | Enclosure) -> tuple[list[int], list[int], int]:
-    """Lower and upper ends of w(0), …, w(D) in units of 2^−bits, where w(z) = exp(−γz²), and bits.
-
-    w(z+1) = w(z)·r(z) and r(z+1) = r(z)·e^−2γ, so a step costs two integer products.
+    >>> [round(float(weight), 4) for weight in weights(Noise(3, "0.5"), -3, 0)]
+    [0.0111, 0.1353, 0.6065, 1.0]
     """
-    bits = int(iv.prec)
-    rate = interval(gamma)
-    ratio, step = enclosure(exp(-rate)), enclosure(exp(-2 * rate))
-    low = recurrence(support, math.floor(ratio.lower * 2**bits), math.floor(step.lower * 2**bits), bits, 0)
-    up = 2**bits - 1  # added before the shift, it turns the floor into a ceiling
-    high = recurrence(support, math.ceil(ratio.upper * 2**bits), math.ceil(step.upper * 2**bits), bits, up)
-    return low, high, bits
+    weight, ratio = exponential(-noise.exponent(first)), exponential(noise.loss(first + 1))
+    step = exponential(-2 * noise.rates[1])
+    for _ in range(first, last + 1):
+        yield weight
+        weight *= ratio
+        ratio *= step
 
 
-def recurrence(support: int, ratio: int, step: int, bits: int, up: int) -> list[int]:
-    """w(0) = 1, w(1), …, w(D) in units of 2^−bits, where w(z+1) = w(z)·r(z) and r(z+1) = r(z)·step.
+def moments(noise: AnyEnclosed, *powers: int) -> list[Ball]:
+    """Σ |z|^power·p(z)/p(0) over [−D, D], as balls of the working precision.
 
-    ``ratio`` is r(0). Every product is rounded down if ``up`` is 0, and up if it is 2^bits − 1.
+    Where the terms fall by a factor q < 1 a step, which itself falls, what is left of a sum is at most
+    the last term times q/(1 − q); the sum ends where that is too small to matter. Of an enclosed γ the
+    two ends are enough, as every sum falls with γ.
 
-    >>> recurrence(3, 128, 128, 8, 0)
-    [256, 128, 32, 4]
+    >>> [round(float(total), 4) for total in moments(Noise(1, "0.5"), 0, 2)]  # 1 + 2·e^(−1/2), 2·e^(−1/2)
+    [2.2131, 1.2131]
     """
-    weight = 1 << bits
-    weights = [weight]
-    for _ in range(support):
-        weight, ratio = (weight * ratio + up) >> bits, (ratio * step + up) >> bits
-        weights.append(weight)
-    return weights
+    return _over_ends(noise, lambda end: _moments(end, powers))
 
 
-def moment(power: int, support: int, gamma: Fraction | Enclosure) -> Any:
-    """Σ z^power·exp(−γz²) over [-D, D] for an even power, as an mpmath interval of the working precision.
-
-    >>> float(enclosure(moment(2, 1, Fraction(1, 2))))  # 2·e^(−1/2)
-    1.2130613...
-    """
-    low, high, bits = _weights(support, gamma)
-    ends = (
-        Fraction(sum(z**power * weight for z, weight in enumerate(side)) * 2 - 0**power * side[0], 1 << bits)
-        for side in (low, high)
-    )
-    return interval(Enclosure(*ends))
+def _over_ends(noise: AnyEnclosed, compute: Callable[[AnyNoise], list[Ball]]) -> list[Ball]:
+    """What is monotone in γ, of an exact noise or of both ends of an enclosed one."""
+    if not isinstance(noise, Enclosed):
+        return compute(check(noise))
+    return [one.union(other) for one, other in zip(*map(compute, noise.ends), strict=True)]
 
 
-def normaliser(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
-    """C, the probability of no noise.
+def _moments(noise: AnyNoise, powers: Sequence[int]) -> list[Ball]:
+    sums = [arb(0**power) for power in powers]
+    small = arb(2) ** -ctx.prec
+    terms = enumerate(weights(noise, 1, noise.support), 1)
+    while block := list(islice(terms, _BLOCK)):
+        for place, power in enumerate(powers):
+            sums[place] += 2 * sum((weight * z**power for z, weight in block), arb(0))
+        z, weight = block[-1]
+        if z < noise.support and weight < small:
+            rests = [2 * _rest(noise, z, weight * z**power, power) for power in powers]
+            if all(rest < total * small for rest, total in zip(rests, sums, strict=True)):
+                return [total + arb(0).union(rest) for rest, total in zip(rests, sums, strict=True)]
+    return sums
 
-    >>> normaliser(support=1, gamma="0.5").digits(20)
+
+def _rest(noise: AnyNoise, z: int, term: Ball, power: int) -> Ball:
+    """More than the terms after z add up to, or no number where they do not fall yet."""
+    fall = exponential(noise.loss(z + 1)) * ball(Fraction(z + 1, z) ** power)
+    return term * fall / (1 - fall) if fall < 1 else arb.nan()
+
+
+def normaliser(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
+    """C, the probability of no noise, to a relative width of 10^−digits.
+
+    >>> normaliser(Noise(1, "0.5")).digits(20)
     '0.45186276187760604381'
     """
-    half_width, rate = _read(support, gamma)
-    return to_digits(digits, lambda: 1 / moment(0, half_width, rate))
+    return to_digits(digits, lambda: 1 / moments(noise, 0)[0])
 
 
-def pmf(z: int, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
+def pmf(noise: AnyEnclosed, z: int, *, digits: int = DIGITS) -> Enclosure:
     """p(z), the probability of one noise value.
 
-    >>> pmf(-25, support=25, gamma="0.0101").digits(12)
+    >>> pmf(Noise(25, "0.0101"), -25).digits(12)
     '0.000102855197663'
     """
-    half_width, rate = _read(support, gamma)
-    value = parameters.integer(z, "z", low=-half_width, high=half_width)
-    return to_digits(digits, lambda: exp(-value * value * interval(rate)) / moment(0, half_width, rate))
+    support = noise.support if isinstance(noise, Enclosed) else check(noise).support
+    value = parameters.integer(z, "z", low=-support, high=support)
+    return to_digits(digits, partial(_mass, noise, value))
 
 
-def edge_reaches(delta: parameters.Number, *, support: int, gamma: parameters.Number) -> bool:
+def _mass(noise: AnyEnclosed, z: int) -> Ball:
+    weight, total = _over_ends(noise, lambda end: [exponential(-end.exponent(z)), *_moments(end, [0])])
+    return weight / total
+
+
+def edge_reaches(noise: AnyNoise, delta: parameters.Number) -> bool:
     """Decide p(D) ≤ δ. As p(D) is transcendental for a rational γ > 0, the two are never equal.
 
-    >>> edge_reaches("1e-4", support=25, gamma="0.0102"), edge_reaches("1e-4", support=25, gamma="0.01")
+    >>> edge_reaches(Noise(25, "0.0102"), "1e-4"), edge_reaches(Noise(25, "0.01"), "1e-4")
     (True, False)
     """
-    half_width, rate = parameters.support(support), parameters.gamma(gamma)
-    bound = parameters.delta(delta)
-    return below(bound, lambda: exp(-(half_width**2) * interval(rate)) / moment(0, half_width, rate))
+    return below(parameters.delta(delta), partial(_mass, noise, check(noise).support))
 
 
-def variance(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
-    """V(γ).
+def variance(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
+    """V.
 
-    >>> variance(support=11, gamma="0.125").digits(12)
+    >>> variance(Noise(11, "0.125")).digits(12)
     '3.99999910352'
     """
-    half_width, rate = _read(support, gamma)
-    return to_digits(digits, lambda: moment(2, half_width, rate) / moment(0, half_width, rate))
+    return to_digits(digits, partial(_variance, noise))
 
 
-def entropy(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
+def _variance(noise: AnyEnclosed) -> Ball:
+    total, second = moments(noise, 0, 2)
+    return second / total
+
+
+def entropy(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
     """H(Z) = −Σ p ln p, in nats.
 
-    >>> entropy(support=1, gamma="0.5").digits(12)
+    >>> entropy(Noise(1, "0.5")).digits(12)
     '1.06844538848'
     """
-    half_width, rate = _read(support, gamma)
+    slope, curvature = (0, noise.gamma) if isinstance(noise, Enclosed) else check(noise).rates
 
-    def compute() -> Any:
-        total = moment(0, half_width, rate)
-        return log(total) + interval(rate) * moment(2, half_width, rate) / total
+    def compute() -> Ball:
+        total, first, second = moments(noise, 0, 1, 2)
+        return total.log() + (ball(slope) * first + ball(curvature) * second) / total
 
     return to_digits(digits, compute)
 
@@ -160,9 +196,15 @@ def polynomial(
     target = parameters.number(variance, "variance", high=half_width**2, includes="high")
     at = parameters.number(x, "x", high=10**6, includes="low high")
 
-    def compute() -> Any:
-        terms = (interval(2 * (z * z - target)) * interval(at) ** (z * z) for z in range(1, half_width + 1))
-        return sum(terms, -interval(target))
+    def compute() -> Ball:
+        power = ratio = ball(at)  # x^(z²) and x^(2z−1)
+        square, spread = ratio * ratio, ball(target)
+        value = -spread
+        for z in range(1, half_width + 1):
+            value += 2 * (z * z - spread) * power
+            ratio *= square
+            power *= ratio
+        return value
 
     return to_digits(digits, compute)
 
@@ -170,119 +212,243 @@ def polynomial(
 def gamma(*, support: int, variance: parameters.Number, digits: int = DIGITS) -> Enclosure:
     """γ(V), by interval Newton steps: V falls with slope −Var(Z²).
 
-    A step that maps an interval into itself proves that the root lies there.
+    A step that maps an interval into itself proves that the root lies there. Raises ArithmeticError where
+    ``MAX_BITS`` bits prove nothing.
 
     >>> gamma(support=11, variance=4).digits(20)
     '0.12499997198488770574'
     """
-    half_width = parameters.support(support)
-    guess = Fraction(noise.gamma(support=half_width, variance=variance))
+    guess = Noise.of_variance(support, variance)
     target = parameters.number(variance, "variance")
     count = parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
-    iv.prec = 4 * count + 2 * half_width.bit_length() + 128
-    while iv.prec < MAX_BITS:
-        iv.prec *= 2
-        with suppress(OverflowError):  # too few bits to keep the slope away from zero
-            found = _newton(half_width, target, guess, count)
-            if found is not None:
-                return found
-    raise ArithmeticError(f"no proof of gamma near {float(guess)} to {count} digits")
+    bits = 4 * count + 2 * guess.support.bit_length() + 128
+    while bits <= MAX_BITS:
+        with precision(bits):
+            found = _newton(guess, target, count)
+        if found is not None:
+            return found
+        bits *= 2
+    raise ArithmeticError(f"no proof of gamma near {float(guess.gamma)} to {count} digits")
 
 
-def _newton(support: int, variance: Fraction, guess: Fraction, digits: int) -> Enclosure | None:
+def _newton(guess: Noise, variance: Fraction, digits: int) -> Enclosure | None:
     """Interval Newton steps around a guess, at the working precision; None if one proves nothing."""
-    found = Enclosure(guess * (1 - Fraction(1, 10**9)), guess * (1 + Fraction(1, 10**9)))
-    while (found.upper - found.lower) * 10**digits > found.lower:
-        middle = (found.lower + found.upper) / 2
-        total = moment(0, support, found)
-        second, fourth = moment(2, support, found) / total, moment(4, support, found) / total
-        at_middle = moment(2, support, middle) / moment(0, support, middle)
-        step = (at_middle - interval(variance)) / (fourth - second**2)
-        narrower = enclosure(interval(middle) + step)
-        if not found.lower < narrower.lower <= narrower.upper < found.upper:
+    margin = Fraction(1, 10**9)
+    box = Enclosed(guess.support, Enclosure(guess.gamma * (1 - margin), guess.gamma * (1 + margin)))
+    while (box.gamma.upper - box.gamma.lower) * 10**digits > box.gamma.lower:
+        middle = Noise(box.support, (box.gamma.lower + box.gamma.upper) / 2)
+        total, second, fourth = moments(box, 0, 2, 4)
+        slope = fourth / total - (second / total) ** 2
+        found = ball(middle.gamma) + (_variance(middle) - ball(variance)) / slope
+        if not found.is_finite():  # too few bits to keep the slope away from zero
             return None
-        found = narrower
-    return found
+        narrower = enclosure(found)
+        if not box.gamma.lower < narrower.lower <= narrower.upper < box.gamma.upper:
+            return None
+        box = Enclosed(box.support, narrower)
+    return box.gamma
 
 
 # --- Section III-B: its privacy ---------------------------------------------------------------
 
 
-def delta(epsilon: parameters.Number, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
-    """δ(ε) from its definition, Σ max(0, p(z) − e^ε·p(z−1)).
+def delta(
+    noise: AnyEnclosed, epsilon: parameters.Number, *, cells: int = 1, digits: int = DIGITS
+) -> Enclosure:
+    """δ(ε) of one count, or δ_k(ε) of k ``cells`` with independent noises, to a relative width of 10^−digits.
 
-    >>> delta("0.5", support=11, gamma=gamma(support=11, variance=4)).digits(15)
+    Of one count it is (w(z) − (e^ε − 1)·Σ_{y<z} w(y))/Σ w with the last z of E*. Of several cells, integers
+    at most 2^bits·p are convolved, every product rounded down, so no mass is too large. With the true mass
+    1 − (1 − p(−D))^k at infinity, δ comes out too small. With all that the finite masses leave at infinity
+    it is too large, as no mass counts for more than there. For several cells ε may be 0.
+
+    >>> delta(Enclosed(11, gamma(support=11, variance=4)), "0.5").digits(15)
     '0.0540072092496073'
+    >>> delta(Noise(25, "0.0102"), 2, cells=10).digits(15)
+    '0.000971563443333922'
     """
-    half_width, rate = _read(support, gamma)
-    level = parameters.epsilon(epsilon)
-    steepest = rate.upper if isinstance(rate, Enclosure) else rate
-    # Beyond this z no term is positive; −D always counts, as p(−D−1) = 0.
-    last = max(-half_width, math.ceil(Fraction(1, 2) - level / (2 * steepest)) - 1)
-
-    def compute() -> Any:
-        slope, growth = interval(rate), exp(interval(level))
-        masses = [exp(-z * z * slope) for z in range(-half_width, last + 1)]
-        gains = (positive_part(p - growth * q) for q, p in pairwise(masses))
-        return sum(gains, masses[0]) / moment(0, half_width, rate)
-
-    return to_digits(digits, compute)
+    count = parameters.integer(cells, "cells", low=1, high=lattice.MOST)
+    if count == 1:
+        return to_digits(digits, partial(delta_ball, noise, parameters.epsilon(epsilon)))
+    if isinstance(noise, Enclosed):
+        raise parameters.wrong_type("noise", "one of an exact gamma for several cells", noise)
+    level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
+    return to_digits(digits, partial(composed_delta_ball, noise, level, count))
 
 
-def epsilon(delta: parameters.Number, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
+def delta_ball(noise: AnyEnclosed, epsilon: Fraction) -> Ball:
+    """δ(ε) of one count at the working precision; of an enclosed γ, for every z that may be the last of E*.
+
+    >>> with precision(64):
+    ...     round(float(delta_ball(Noise(11, "0.125"), Fraction(1, 2))), 6)
+    0.054007
+    """
+    ends = noise.ends if isinstance(noise, Enclosed) else (check(noise),)
+    lasts = [privacy.e_star(end, epsilon)[-1] for end in ends]
+    (total,) = moments(noise, 0)
+    growth = exponential(epsilon) - 1
+    found = None
+    for last in range(min(lasts), max(lasts) + 1):
+        less, weight = _reach(noise, last)
+        value = (weight - growth * less) / total
+        found = value if found is None else found.union(value)
+    assert found is not None  # noqa: S101
+    return found
+
+
+def _reach(noise: AnyEnclosed, z: int) -> list[Ball]:
+    """Σ_{y<z} w(y) and w(z), for z ≤ 0."""
+
+    def compute(end: AnyNoise) -> list[Ball]:
+        less = last = arb(0)
+        for weight in weights(end, -end.support, z):
+            less += last
+            last = weight
+        return [less, last]
+
+    return _over_ends(noise, compute)
+
+
+def composed_delta_ball(noise: AnyNoise, epsilon: Fraction, cells: int) -> Ball:
+    """δ_k(ε) of k cells at the working precision.
+
+    >>> with precision(128):
+    ...     round(float(composed_delta_ball(Noise(25, "0.0102"), Fraction(2), 10)), 9)
+    0.000971563
+    """
+    bits = int(ctx.prec)
+    unit, spread = 1 << bits, privacy.loss_lattice(noise, cells)
+    (total,) = moments(noise, 0)
+    inside = (1 - exponential(-noise.exponent(noise.support)) / total) ** cells
+    last, rest = spread.place(epsilon)
+    if last < 0:
+        return 1 - inside
+    low = [math.floor(enclosure(mass / total).lower * unit) for mass in _finite_masses(noise)]
+    lower = lattice.power_from_below(low, cells, bits=bits)
+    infinite = (1 - inside).union(1 - arb(sum(lower)) / unit)
+    gain = lattice.enclosed_excess(lower, last=last, rest=ball(rest), step=ball(2 * spread.unit))
+    return infinite + gain / unit
+
+
+def _finite_masses(noise: AnyNoise) -> list[Ball]:
+    """The weights of the finite losses of one cell, of the largest loss first."""
+    half = list(weights(noise, 0, noise.support))
+    if isinstance(noise, Noise):
+        return [*half[-2::-1], *half[1:]]
+    return [sum(half[:-1], arb(0)), sum(half[1:], arb(0))]
+
+
+def epsilon(noise: AnyEnclosed, delta: parameters.Number, *, digits: int = DIGITS) -> Enclosure:
     """The smallest ε with δ(ε) ≤ δ, for a δ between the plateau and the total variation distance.
 
-    While z* = z the definition solves to e^ε = (P(Z ≤ z) − δ)/P(Z < z).
+    While the last z of E* stays the same, the definition solves to e^ε = (P(Z ≤ z) − δ)/P(Z < z). Raises
+    ValueError for any other δ.
 
-    >>> epsilon("0.05", support=11, gamma="0.125").digits(15)
+    >>> epsilon(Noise(11, "0.125"), "0.05").digits(15)
     '0.523268013091232'
     """
-    half_width, rate = _read(support, gamma)
     target = parameters.delta(delta)
-    middle = Fraction(float(rate)) if isinstance(rate, Enclosure) else rate
-    guess = min(privacy.epsilon(target, support=half_width, gamma=middle), parameters.EPSILON_MAX)
+    middle = noise.middle if isinstance(noise, Enclosed) else check(noise)
+    guess = min(privacy.epsilon(middle, target), parameters.EPSILON_MAX)
 
-    def reach(z: int) -> tuple[Any, Any]:
-        """P(Z < z) and P(Z ≤ z), times Σ w."""
-        slope = interval(rate)
-        less = sum((exp(-y * y * slope) for y in range(-half_width, z)), iv.mpf(0))
-        return less, less + exp(-z * z * slope)
+    def kink(z: int) -> Ball:
+        """K(z), δ at the loss of z, which rises with z."""
+        less, weight = _reach(noise, z)
+        (growth,) = _over_ends(noise, lambda end: [exponential(end.loss(z))])
+        return (weight - (growth - 1) * less) / moments(noise, 0)[0]
 
-    def kink(z: int) -> Any:
-        """K(z) = δ(γ(1 − 2z)), which rises with z."""
-        less, up_to = reach(z)
-        return (up_to - exp((1 - 2 * z) * interval(rate)) * less) / moment(0, half_width, rate)
+    def solve(z: int) -> Ball:
+        less, weight = _reach(noise, z)
+        return ((less + weight - ball(target) * moments(noise, 0)[0]) / less).log()
 
-    def solve(z: int) -> Any:
-        less, up_to = reach(z)
-        return log((up_to - interval(target) * moment(0, half_width, rate)) / less)
-
-    # Float64 proposes z*; comparisons of δ with K on both sides prove it.
-    z = min(max(math.floor(Fraction(1, 2) - Fraction(guess) / (2 * middle)), 1 - half_width), 0)
+    first = 1 - noise.support if middle.rates[1] else 0  # of the z that can be the last of E* but for −D
+    # Float64 proposes the last z of E*; comparisons of δ with K on both sides prove it.
+    z = min(max(privacy.e_star(middle, max(Fraction(guess), parameters.EPSILON_MIN))[-1], first), 0)
     while z < 0 and below(target, partial(kink, z + 1)):
         z += 1
-    while z > -half_width and not below(target, partial(kink, z)):
+    while z >= first and not below(target, partial(kink, z)):
         z -= 1
-    if z == -half_width or (z == 0 and below(target, lambda: 1 / moment(0, half_width, rate))):
+    if z < first or (z == 0 and below(target, lambda: 1 / moments(noise, 0)[0])):
         allowed = "between the plateau p(-D) and the total variation distance p(0)"
         raise parameters.wrong_value("delta", allowed, delta)
     return to_digits(digits, partial(solve, z))
 
 
+class Excess(NamedTuple):
+    """The sums of p and of q over all values with p > e^ε·q: δ is the first less e^ε times the second.
+
+    The first is also the probability under p that the privacy loss exceeds ε.
+    """
+
+    ours: int
+    theirs: int
+
+    def ball(self, epsilon: Fraction) -> Ball:
+        """δ in the unit of the sums, at the working precision."""
+        return self.ours - exponential(epsilon) * self.theirs
+
+
+def excess(p: Sequence[int], q: Sequence[int], epsilon: Fraction) -> Excess:
+    """Which values of two pmfs, given in whole parts of one unit, exceed e^ε: decided exactly for ε ≥ 0.
+
+    e^ε is irrational for a rational ε > 0, so that p = e^ε·q needs p = q = 0, and a sufficient precision
+    exists. Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
+    >>> excess([5, 3, 2], [1, 3, 6], Fraction(1))
+    Excess(ours=5, theirs=1)
+    """
+    bits = 192
+    while bits <= MAX_BITS:
+        low, high = growth(epsilon, bits)
+        above = [(a, b) for a, b in zip(p, q, strict=True) if a << bits > low * b]
+        if low == high or all(a << bits > high * b for a, b in above):
+            return Excess(sum(a for a, _ in above), sum(b for _, b in above))
+        bits *= 2
+    raise ArithmeticError(f"no decision at {MAX_BITS} bits: a ratio is too near e^{epsilon}")
+
+
+@lru_cache(maxsize=256)
+def growth(epsilon: Fraction, bits: int) -> tuple[int, int]:
+    """e^ε between two integers in units of 2^−bits; e^500 has 722 bits before the point."""
+    with precision(bits + 800):  # e^500 has 722 bits before the point
+        found = enclosure(exponential(epsilon))
+    return math.floor(found.lower * 2**bits), math.ceil(found.upper * 2**bits)
+
+
 def hockey_stick(
     p: Sequence[Fraction], q: Sequence[Fraction], epsilon: parameters.Number, *, digits: int = DIGITS
-) -> tuple[Enclosure, Enclosure]:
+) -> Delta[Enclosure]:
     """Both hockey-stick divergences of two rational pmfs; a divergence of 0 comes out as exactly 0.
 
     >>> third = Fraction(1, 3)
     >>> hockey_stick([third, 2 * third], [2 * third, third], 1)
-    (Enclosure(lower=Fraction(0, 1), upper=Fraction(0, 1)), Enclosure(lower=Fraction(0, 1), ...
+    Delta(forward=Enclosure(lower=Fraction(0, 1), upper=Fraction(0, 1)), backward=Enclosure(...
     """
     level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
     first, second = _masses(p, "p"), _masses(q, "q")
     if len(first) != len(second):
         raise parameters.wrong_value("q", f"as long as p ({len(first)})", q)
-    return _one_way(first, second, level, digits), _one_way(second, first, level, digits)
+    unit = math.lcm(*(mass.denominator for mass in (*first, *second)))
+    p_whole, q_whole = ([int(mass * unit) for mass in side] for side in (first, second))
+    return of_weights(p_whole, q_whole, level, unit=unit, digits=digits)
+
+
+def of_weights(
+    p: Sequence[int], q: Sequence[int], epsilon: Fraction, *, unit: int, digits: int = DIGITS
+) -> Delta[Enclosure]:
+    """`hockey_stick` of two pmfs that are given in whole parts of 1/unit.
+
+    >>> both = of_weights([71, 115, 70, 0], [0, 71, 115, 70], Fraction(1, 2), unit=256)
+    >>> both.forward.lower, both.backward.lower
+    (Fraction(71, 256), Fraction(35, 128))
+    """
+    return Delta(*(_enclosed(excess(*both, epsilon), epsilon, unit, digits) for both in ((p, q), (q, p))))
+
+
+def _enclosed(above: Excess, epsilon: Fraction, unit: int, digits: int) -> Enclosure:
+    if above.theirs == 0:
+        return Enclosure(Fraction(above.ours, unit), Fraction(above.ours, unit))
+    return to_digits(digits, lambda: above.ball(epsilon) / unit)
 
 
 def _masses(values: Sequence[Fraction], name: str) -> list[Fraction]:
@@ -294,56 +460,41 @@ def _masses(values: Sequence[Fraction], name: str) -> list[Fraction]:
     return [Fraction(mass) for mass in values]
 
 
-def _one_way(p: Sequence[Fraction], q: Sequence[Fraction], epsilon: Fraction, digits: int) -> Enclosure:
-    exceeding = [
-        (a, b)
-        for a, b in zip(p, q, strict=True)
-        if a > 0 and (b == 0 or (a > b if epsilon == 0 else below(a / b, lambda: exp(interval(epsilon)))))
-    ]
-    if not exceeding:
-        return Enclosure(Fraction(0), Fraction(0))
-    ours, theirs = (sum(side, Fraction(0)) for side in zip(*exceeding, strict=True))
-    return to_digits(digits, lambda: interval(ours) - exp(interval(epsilon)) * interval(theirs))
-
-
 # --- Section V: its lookup table --------------------------------------------------------------
 
 
-def cuts(*, support: int, gamma: parameters.Number, keysize: int) -> tuple[int, ...]:
+def cuts(noise: AnyNoise, *, keysize: int) -> tuple[int, ...]:
     """⌈KEYSIZE·P(Z ≤ z)⌉ for z = −D, …, D.
 
     For a rational γ > 0 no KEYSIZE·P(Z ≤ z) with z < D is an integer (Lindemann–Weierstrass), so
-    a sufficient precision exists.
+    a sufficient precision exists, and P(Z ≤ z) = 1 − P(Z ≤ −z−1) gives one half of the cuts from the
+    other. Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
-    >>> cuts(support=1, gamma="0.5", keysize=256)
+    >>> cuts(Noise(1, "0.5"), keysize=256)
     (71, 186, 256)
     """
-    half_width, rate = parameters.support(support), parameters.gamma(gamma)
     size = parameters.keysize(keysize)
-    iv.prec = 64
-    while iv.prec < MAX_BITS:
-        iv.prec *= 2
-        lower, upper = cut_bounds(half_width, rate, size)
-        if lower == upper:
-            return (*lower, size)
-    raise ArithmeticError(
-        f"no decision at {MAX_BITS} bits: a cut point of gamma {rate} is too near an integer"
-    )
+    check(noise)
+    bits = 128
+    while bits <= MAX_BITS:
+        with precision(bits):
+            floors = _floors(noise, size)
+        if floors is not None:
+            return (*(floor + 1 for floor in floors), *(size - floor for floor in reversed(floors)), size)
+        bits *= 2
+    raise ArithmeticError(f"no decision at {MAX_BITS} bits: a cut point of {noise} is too near an integer")
 
 
-def cut_bounds(support: int, gamma: Fraction, keysize: int) -> tuple[list[int], list[int]]:
-    """The cut points c^Q(−D), …, c^Q(D−1) from below and from above, at the working precision."""
-    low, high, _ = _weights(support, gamma)
-    lower = _ceilings(keysize, low, sum(high) * 2 - high[0])
-    return lower, _ceilings(keysize, high, sum(low) * 2 - low[0])
-
-
-def _ceilings(keysize: int, weights: Sequence[int], total: int) -> list[int]:
-    """⌈KEYSIZE·(w(−D) + … + w(z))/total⌉ for z = −D, …, D − 1; all of them lie in [1, KEYSIZE]."""
-    reach, found = 0, []
-    for weight in (*weights[:0:-1], *weights[:-1]):
-        reach += weight
-        found.append(min(max(-(-keysize * reach // total), 1), keysize))
+def _floors(noise: AnyNoise, keysize: int) -> list[int] | None:
+    """⌊KEYSIZE·P(Z ≤ z)⌋ for z = −D, …, −1 at the working precision; None if one is not decided."""
+    share = keysize / moments(noise, 0)[0]
+    reach, found = arb(0), []
+    for weight in weights(noise, -noise.support, -1):
+        reach += weight * share
+        floor = reach.floor().unique_fmpz()
+        if floor is None:
+            return None
+        found.append(int(floor))
     return found
 
 
@@ -354,4 +505,4 @@ def logarithm(ratio: Fraction, *, digits: int = DIGITS) -> Enclosure:
     '0.498037038323823'
     """
     exact = parameters.number(ratio, "ratio")
-    return to_digits(digits, lambda: log(interval(exact)))
+    return to_digits(digits, lambda: ball(exact).log())

@@ -16,12 +16,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tablebuilder_dp import certified, noise, privacy
+from tablebuilder_dp import certified, privacy
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support import parameters
-
-Array = NDArray[np.float64]
 
 PAPER_SLACK = Fraction(1, 10)
 """The slack of all examples and experiments of the paper."""
@@ -30,30 +28,35 @@ PAPER_GRID = tuple(Fraction(step, 10_000) for step in range(1, 3001))
 """The γ = 0.0001, 0.0002, …, 0.3 over which the paper minimises δ numerically."""
 
 
-@dataclass(frozen=True)
-class Design:
-    """A noise by Proposition 3: its exact parameters and what they achieve."""
+@dataclass(frozen=True, init=False)
+class Design(Noise):
+    """A noise that remembers the ε for which it was chosen.
+
+    >>> Design(25, "0.0102", epsilon=0.5)
+    Design(support=25, gamma=Fraction(51, 5000), epsilon=Fraction(1, 2))
+    """
 
     epsilon: Fraction
-    slack: Fraction
-    support: int
-    gamma: Fraction
-    iota: Fraction
+
+    def __init__(self, support: int, gamma: parameters.Number, *, epsilon: parameters.Number) -> None:
+        """Check D, γ and ε; a ValueError or TypeError names what is wrong."""
+        super().__init__(support, gamma)
+        object.__setattr__(self, "epsilon", parameters.epsilon(epsilon))
+
+    @property
+    def iota(self) -> Fraction:
+        """ι = γ − ε/(2D−1)."""
+        return self.gamma - self.epsilon / (2 * self.support - 1)
+
+    @property
+    def slack(self) -> Fraction:
+        """Where γ lies in the range of Proposition 3: 0 at its upper end, 1 at its lower one."""
+        return -self.iota * (4 * self.support**2 - 1) / (2 * self.epsilon)
 
     @cached_property
     def delta(self) -> float:
-        """δ_D(ε) = p(−D)."""
-        return privacy.plateau(support=self.support, gamma=self.gamma).height
-
-    @cached_property
-    def variance(self) -> float:
-        """V(ε)."""
-        return noise.variance(support=self.support, gamma=self.gamma)
-
-    @property
-    def pmf(self) -> Array:
-        """p(−D), …, p(D)."""
-        return noise.pmf(support=self.support, gamma=self.gamma)
+        """δ(ε): for a noise of Proposition 3, p(−D)."""
+        return float(privacy.delta(self, self.epsilon))
 
 
 class Range(NamedTuple):
@@ -88,9 +91,7 @@ def proposition_3(
     """
     level, half_width = parameters.epsilon(epsilon), parameters.support(support)
     share = parameters.slack(slack)
-    iota = -share * 2 * level / (4 * half_width**2 - 1)
-    rate = _gamma(level, half_width, share)
-    return Design(epsilon=level, slack=share, support=half_width, gamma=rate, iota=iota)
+    return Design(half_width, _gamma(level, half_width, share), epsilon=level)
 
 
 def _gamma(epsilon: Fraction, support: int, slack: Fraction) -> Fraction:
@@ -109,10 +110,7 @@ def ranges(epsilon: parameters.Number, *, support: int) -> Ranges:
     return Ranges(
         gamma=Range(low.gamma, high.gamma),
         variance=Range(high.variance, low.variance),
-        normaliser=Range(
-            noise.normaliser(support=support, gamma=low.gamma),
-            noise.normaliser(support=support, gamma=high.gamma),
-        ),
+        normaliser=Range(low.normaliser, high.normaliser),
         delta=Range(high.delta, low.delta),
     )
 
@@ -169,7 +167,7 @@ def guide(
     found = _proposed_support(level, target, share)
 
     def reaches(support: int) -> bool:
-        return certified.edge_reaches(target, support=support, gamma=_gamma(level, support, share))
+        return certified.edge_reaches(Noise(support, _gamma(level, support, share)), target)
 
     while not reaches(found):
         found += 1
@@ -183,8 +181,7 @@ def _proposed_support(epsilon: Fraction, delta: Fraction, slack: Fraction) -> in
     target = math.log(delta.numerator) - math.log(delta.denominator)
 
     def reaches(support: int) -> bool:
-        rate = _gamma(epsilon, support, slack)
-        return bool(noise.log_pmf(support=support, gamma=rate)[0] <= target)
+        return bool(Noise(support, _gamma(epsilon, support, slack)).log_pmf[0] <= target)
 
     high = 1
     while not reaches(high):

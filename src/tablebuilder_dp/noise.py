@@ -9,8 +9,11 @@ equations after the Lagrangian), V(γ) and its inverse, the sparse polynomial f(
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,89 +23,217 @@ from tablebuilder_dp.support import parameters
 Array = NDArray[np.float64]
 
 
+class _Family(ABC):
+    """A noise on [−D, D] with p(z) ∝ exp(−a|z| − γz²), of which one of a and γ is zero.
+
+    Its parameters are exact. What is asked of it here is answered in float64; `certified` answers the same
+    questions with enclosures.
+    """
+
+    support: int
+
+    @property
+    @abstractmethod
+    def rates(self) -> tuple[Fraction, Fraction]:
+        """A and γ."""
+
+    def exponent(self, z: int) -> Fraction:
+        """−ln(p(z)/p(0)), exactly.
+
+        >>> Noise(25, "0.01").exponent(-3), Geometric(25, "0.5").exponent(-3)
+        (Fraction(9, 100), Fraction(3, 2))
+        """
+        slope, curvature = self.rates
+        return slope * abs(z) + curvature * z**2
+
+    def loss(self, z: int) -> Fraction:
+        """ln(p(z)/p(z−1)), the privacy loss of the noise z, exactly; it falls, or stays, as z grows.
+
+        >>> Noise(25, "0.01").loss(-3), Geometric(25, "0.5").loss(-3)
+        (Fraction(7, 100), Fraction(1, 2))
+        """
+        return self.exponent(z - 1) - self.exponent(z)
+
+    @cached_property
+    def _exponents(self) -> Array:
+        """Those of 1, 2, …, D."""
+        z = np.arange(1, self.support + 1, dtype=np.float64)
+        slope, curvature = map(float, self.rates)
+        return slope * z + curvature * z**2
+
+    @cached_property
+    def _half(self) -> Array:
+        """p(1)/p(0), …, p(D)/p(0)."""
+        return np.exp(-self._exponents)
+
+    @property
+    def _total(self) -> float:
+        """Σ p(z)/p(0), the reciprocal of C."""
+        return 1 + 2 * float(self._half.sum())
+
+    @cached_property
+    def pmf(self) -> Array:
+        """p(−D), …, p(D).
+
+        A tail value below the range of float64 comes out as 0; `log_pmf` has no such limit.
+
+        >>> Noise(1, "0.5").pmf.round(6)
+        array([0.274069, 0.451863, 0.274069])
+        """
+        half = self._half / self._total
+        return _fixed(np.concatenate([half[::-1], [1 / self._total], half]))
+
+    @cached_property
+    def log_pmf(self) -> Array:
+        """The logarithms ln p(−D), …, ln p(D), for tails that float64 cannot hold as probabilities.
+
+        >>> float(Noise(100, 2).log_pmf[0])
+        -20000.24...
+        """
+        logarithm = math.log1p(2 * float(self._half.sum()))
+        half = -self._exponents - logarithm
+        return _fixed(np.concatenate([half[::-1], [-logarithm], half]))
+
+    @property
+    def normaliser(self) -> float:
+        """C, the probability of no noise.
+
+        >>> Noise(1, "0.5").normaliser
+        0.45186...
+        """
+        return 1 / self._total
+
+    @property
+    def tail(self) -> float:
+        """P(Z < 0), half of what C leaves.
+
+        >>> Noise(1, "0.5").tail
+        0.27406...
+        """
+        return float(self._half.sum()) / self._total
+
+    @cached_property
+    def variance(self) -> float:
+        """V; for the paper's noise it falls strictly with γ, since dV/dγ = −Var(Z²).
+
+        >>> Noise(11, "0.125").variance
+        3.99999...
+        """
+        return _variance(self._half)
+
+    @cached_property
+    def entropy(self) -> float:
+        """H(Z) in nats. As ln p(z) = ln C − exponent(z), it is −ln C and the mean of the exponent.
+
+        >>> Noise(11, "0.125").entropy
+        2.11208...
+        """
+        slope, curvature = map(float, self.rates)
+        mean = 2 * float((np.arange(1, self.support + 1) * self._half).sum()) / self._total
+        return math.log1p(2 * float(self._half.sum())) + slope * mean + curvature * self.variance
+
+
+@dataclass(frozen=True, init=False)
+class Noise(_Family):
+    """The paper's noise on [−D, D]: p(z) = C·exp(−γz²), with C = 1/(1 + 2·Σ exp(−γz²)).
+
+    γ may be given as an int, float, Fraction, Decimal or decimal text; it is kept exactly.
+
+    >>> Noise(11, 0.125)
+    Noise(support=11, gamma=Fraction(1, 8))
+    """
+
+    support: int
+    gamma: Fraction
+
+    def __init__(self, support: int, gamma: parameters.Number) -> None:
+        """Check D and γ; a ValueError or TypeError names what is wrong."""
+        object.__setattr__(self, "support", parameters.support(support))
+        object.__setattr__(self, "gamma", parameters.gamma(gamma))
+
+    @property
+    def rates(self) -> tuple[Fraction, Fraction]:
+        """0 and γ."""
+        return Fraction(0), self.gamma
+
+    @classmethod
+    def of_variance(cls, support: int, variance: parameters.Number) -> Noise:
+        """The noise with variance V in (0, D(D+1)/3), as Proposition 1 has it; γ is rounded to float64.
+
+        e^−γ is the root of f. V(γ) falls strictly, so a bracket and two Newton steps (with
+        dV/dγ = −Var(Z²)) settle it. In the upper half of the range the unknown is the gap
+        D(D+1)/3 − V, which keeps γ accurate where V itself hardly moves any more. `certified.gamma`
+        encloses the exact γ.
+
+        >>> float(Noise.of_variance(11, 4).gamma)
+        0.12499997198488...
+        """
+        half_width = parameters.support(support)
+        return Noise(half_width, _gamma(half_width, _proper_variance(half_width, variance)))
+
+
+@dataclass(frozen=True, init=False)
+class Geometric(_Family):
+    """The truncated two-sided geometric noise on [−D, D]: p(z) ∝ exp(−rate·|z|).
+
+    >>> Geometric(1, "0.5").pmf.round(6)
+    array([0.274069, 0.451863, 0.274069])
+    """
+
+    support: int
+    rate: Fraction
+
+    def __init__(self, support: int, rate: parameters.Number) -> None:
+        """Check D and the rate; a ValueError or TypeError names what is wrong."""
+        object.__setattr__(self, "support", parameters.support(support))
+        exact = parameters.number(rate, "rate", high=parameters.EPSILON_MAX, includes="high")
+        object.__setattr__(self, "rate", exact)
+
+    @property
+    def rates(self) -> tuple[Fraction, Fraction]:
+        """The rate and 0."""
+        return self.rate, Fraction(0)
+
+    @classmethod
+    def of_variance(cls, support: int, variance: parameters.Number) -> Geometric:
+        """The noise with variance V in (0, D(D+1)/3); the rate is rounded to float64.
+
+        V falls as the rate t grows. It is below 1/(cosh t − 1), the variance without truncation; and as
+        dV/dt = −Cov(Z², |Z|) ≥ −D³/4, it is at least D(D+1)/3 − t·D³/4. Close to D(D+1)/3 digits are lost.
+
+        >>> float(Geometric.of_variance(25, 49).rate)
+        0.1873...
+        """
+        half_width = parameters.support(support)
+        return Geometric(half_width, _geometric_rate(half_width, _proper_variance(half_width, variance)))
+
+
+AnyNoise = Noise | Geometric
+"""What the functions of the other modules take."""
+
+
+def check(noise: AnyNoise) -> AnyNoise:
+    """The noise, if it is one; anything else is a TypeError."""
+    if not isinstance(noise, Noise | Geometric):
+        raise parameters.wrong_type("noise", "a Noise or Geometric", noise)
+    return noise
+
+
+def _fixed(values: Array) -> Array:
+    """The array, which nobody can change: it is kept."""
+    values.flags.writeable = False
+    return values
+
+
+def _variance(half: Array) -> float:
+    """V from p(1)/p(0), …, p(D)/p(0)."""
+    squares = _squares(len(half))
+    return 2 * float((squares * half).sum()) / (1 + 2 * float(half.sum()))
+
+
 def _squares(support: int) -> Array:
     """1, 4, 9, …, D²: exact in float64."""
     return np.arange(1, support + 1, dtype=np.float64) ** 2
-
-
-def _total(gamma: float, squares: Array) -> float:
-    """Σ exp(−γz²) over [-D, D], the reciprocal of C."""
-    return 1 + 2 * float(np.exp(-gamma * squares).sum())
-
-
-def _read(support: Any, gamma: Any) -> tuple[float, Array]:
-    return float(parameters.gamma(gamma)), _squares(parameters.support(support))
-
-
-def pmf(*, support: int, gamma: parameters.Number) -> Array:
-    """p(−D), …, p(D) of the noise, p(z) = C·exp(−γz²).
-
-    A tail value below the range of float64 comes out as 0; `log_pmf` has no such limit.
-
-    >>> pmf(support=1, gamma="0.5").round(6)
-    array([0.274069, 0.451863, 0.274069])
-    """
-    rate, squares = _read(support, gamma)
-    total = _total(rate, squares)
-    half = np.exp(-rate * squares) / total
-    return np.concatenate([half[::-1], [1 / total], half])
-
-
-def log_pmf(*, support: int, gamma: parameters.Number) -> Array:
-    """The logarithms ln p(−D), …, ln p(D), for tails that float64 cannot hold as probabilities.
-
-    >>> float(log_pmf(support=100, gamma=2)[0])
-    -20000.24...
-    """
-    rate, squares = _read(support, gamma)
-    logarithm = math.log1p(2 * float(np.exp(-rate * squares).sum()))
-    half = -rate * squares - logarithm
-    return np.concatenate([half[::-1], [-logarithm], half])
-
-
-def normaliser(*, support: int, gamma: parameters.Number) -> float:
-    """C, the probability of no noise: 1 / (1 + 2·Σ exp(−γz²)).
-
-    >>> normaliser(support=1, gamma="0.5")
-    0.45186...
-    """
-    return 1 / _total(*_read(support, gamma))
-
-
-def tail(*, support: int, gamma: parameters.Number) -> float:
-    """P(Z < 0), half of what C leaves.
-
-    >>> tail(support=1, gamma="0.5")
-    0.27406...
-    """
-    rate, squares = _read(support, gamma)
-    return float(np.exp(-rate * squares).sum()) / _total(rate, squares)
-
-
-def variance(*, support: int, gamma: parameters.Number) -> float:
-    """V(γ) = 2C·Σ z²exp(−γz²), strictly decreasing since dV/dγ = −Var(Z²).
-
-    >>> variance(support=11, gamma="0.125")
-    3.99999...
-    """
-    rate, squares = _read(support, gamma)
-    return _variance(rate, squares)
-
-
-def _variance(gamma: float, squares: Array) -> float:
-    weights = np.exp(-gamma * squares)
-    return 2 * float((squares * weights).sum()) / (1 + 2 * float(weights.sum()))
-
-
-def entropy(*, support: int, gamma: parameters.Number) -> float:
-    """H(Z) in nats. As ln p(z) = ln C − γz², it is −ln C + γV.
-
-    >>> entropy(support=11, gamma="0.125")
-    2.11208...
-    """
-    rate, squares = _read(support, gamma)
-    weights = float(np.exp(-rate * squares).sum())
-    return math.log1p(2 * weights) + rate * _variance(rate, squares)
 
 
 def variance_bound(support: int) -> Fraction:
@@ -142,58 +273,59 @@ def polynomial(x: parameters.Number, *, support: int, variance: parameters.Numbe
     return value
 
 
-def gamma(*, support: int, variance: parameters.Number) -> float:
-    """γ(V): the γ > 0 at which the noise has variance V, so that e^−γ is the root of f.
-
-    Proposition 1 needs 0 < V < D(D+1)/3. V(γ) falls strictly, so a bracket and two Newton steps
-    (with dV/dγ = −Var(Z²)) settle it. In the upper half of the range the unknown is the gap
-    D(D+1)/3 − V, which keeps γ accurate where V itself hardly moves any more.
-
-    >>> gamma(support=11, variance=4)
-    0.12499997198488...
-    """
-    from scipy.optimize import brentq  # here, as its import outlasts most uses of the command line
-
-    half_width = parameters.support(support)
-    target = _proper_variance(half_width, variance)
-    bound = variance_bound(half_width)
-    squares = _squares(half_width)
-    missing = float(bound - target)
+def _gamma(support: int, variance: Fraction) -> float:
+    """γ(V) of `Noise.of_variance`."""
+    bound = variance_bound(support)
+    squares = _squares(support)
+    missing, target = float(bound - variance), float(variance)
 
     def excess(rate: float) -> float:
         """ln(V(γ)/V), or the same of the gaps with its sign turned: it falls from + to −."""
-        if 2 * target <= bound:
-            return math.log(_variance(rate, squares) / float(target))
+        if 2 * variance <= bound:
+            return math.log(_variance(np.exp(-rate * squares)) / target)
         return math.log(missing / _gap(rate, squares, float(bound)))
 
     # V(γ) ≤ 1/(2γ), and 0 ≤ Var(Z²) ≤ D⁴/4 keeps the gap below γD⁴/4.
-    low = 4 * missing / half_width**4
-    high = min(1 / (2 * float(target)), parameters.GAMMA_MAX + 1)
+    low, high = 4 * missing / support**4, min(1 / (2 * target), parameters.GAMMA_MAX + 1)
     rate = math.exp(
-        brentq(
-            lambda logarithm: excess(math.exp(logarithm)),
-            math.log(low) - 1e-9,
-            math.log(high) + 1e-9,
-            xtol=1e-9,
-        )
+        _root(lambda log: excess(math.exp(log)), math.log(low) - 1e-9, math.log(high) + 1e-9, xtol=1e-9)
     )
     for _ in range(2):
         weights = np.exp(-rate * squares)
         total = 1 + 2 * float(weights.sum())
         second = 2 * float((squares * weights).sum()) / total
         fourth = 2 * float((squares**2 * weights).sum()) / total
-        if 2 * target <= bound:
-            residual = second - float(target)
-        else:
-            residual = missing - _gap(rate, squares, float(bound))
+        in_gap = 2 * variance > bound
+        residual = missing - _gap(rate, squares, float(bound)) if in_gap else second - target
         rate += residual / (fourth - second**2)
     return rate
+
+
+def _root(function: Callable[[float], float], low: float, high: float, **tolerances: float) -> float:
+    from scipy.optimize import brentq  # here, as its import outlasts most uses of the command line
+
+    return float(brentq(function, low, high, **tolerances))
+
+
+def _geometric_rate(support: int, variance: Fraction) -> float:
+    """The rate of `Geometric.of_variance`."""
+    bound = variance_bound(support)
+    z, wanted = np.arange(1.0, support + 1), float(variance)
+
+    def excess(rate: float) -> float:
+        weights = 2 * np.exp(-rate * z)
+        return float((z * z * weights).sum() - wanted * (1 + weights.sum()))
+
+    low, high = float(4 * (bound - variance)) / support**3, 2 * math.asinh(math.sqrt(0.5 / wanted))
+    if excess(low) <= 0:  # nothing but rounding
+        return low
+    return _root(excess, low, high * (1 + 1e-9), xtol=1e-300, rtol=1e-14)
 
 
 def _gap(gamma: float, squares: Array, bound: float) -> float:
     """D(D+1)/3 − V(γ) without cancellation, from Σ (z² − D(D+1)/3) = 0 over [-D, D]."""
     changes = float(((bound - squares) * np.expm1(-gamma * squares)).sum())
-    return 2 * changes / _total(gamma, squares)
+    return 2 * changes / (1 + 2 * float(np.exp(-gamma * squares).sum()))
 
 
 def _proper_variance(support: int, variance: parameters.Number) -> Fraction:

@@ -8,7 +8,7 @@ sampling are exact rationals, or logarithms of such.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tablebuilder_dp import certified, design, privacy
+from tablebuilder_dp import certified, design
+from tablebuilder_dp.noise import AnyNoise, check
+from tablebuilder_dp.privacy import Delta
 from tablebuilder_dp.support import parameters
 from tablebuilder_dp.support.intervals import MAX_DIGITS, Enclosure
-
-RULES = ("ceiling", "symmetric")
-"""How probabilities become keys: by the paper's ceilings, or as weights of `symmetric`."""
 
 _BUCKET_BITS = 16
 _CHUNK = 1 << 16  # keys per step: the working arrays stay in the processor's cache
@@ -79,15 +78,32 @@ class LookupTable:
         return shift, noise.astype(np.min_scalar_type(-self.support - 2)), cuts
 
 
-def lookup_table(*, support: int, gamma: parameters.Number, keysize: int) -> LookupTable:
-    """The table of the noise C·exp(−γz²), every ceiling decided by enclosures.
+Rule = Callable[[AnyNoise, int], tuple[int, ...]]
+"""How probabilities become keys: a function of a noise and KEYSIZE that gives the cut points."""
 
-    >>> table = lookup_table(support=1, gamma="0.5", keysize=256)
+
+def ceilings(noise: AnyNoise, keysize: int) -> tuple[int, ...]:
+    """The paper's rule: the cut points ⌈KEYSIZE·P(Z ≤ z)⌉, each decided by enclosures.
+
+    >>> from tablebuilder_dp.noise import Noise
+    >>> ceilings(Noise(1, "0.5"), 256)
+    (71, 186, 256)
+    """
+    return certified.cuts(noise, keysize=keysize)
+
+
+def lookup_table(noise: AnyNoise, *, keysize: int, rule: Rule = ceilings) -> LookupTable:
+    """The table of a noise for KEYSIZE keys, by the paper's ceilings or by another rule.
+
+    `beyond.symmetric.rule` makes tables without bias. Raises ValueError or TypeError for a wrong KEYSIZE.
+
+    >>> from tablebuilder_dp.noise import Noise
+    >>> table = lookup_table(Noise(1, "0.5"), keysize=256)
     >>> table.cuts, table.weights
     ((71, 186, 256), (71, 115, 70))
     """
-    cuts = certified.cuts(support=support, gamma=gamma, keysize=keysize)
-    return LookupTable(keysize=int(keysize), cuts=cuts)
+    size = parameters.keysize(keysize)
+    return LookupTable(keysize=size, cuts=rule(check(noise), size))
 
 
 def sample(table: LookupTable, keys: ArrayLike, *, out: NDArray[Any] | None = None) -> Any:
@@ -96,7 +112,8 @@ def sample(table: LookupTable, keys: ArrayLike, *, out: NDArray[Any] | None = No
     Keys must be integers in [0, KEYSIZE). ``out`` takes the result in place of a new int64 array;
     it may be of any signed integer type that can hold D.
 
-    >>> table = lookup_table(support=1, gamma="0.5", keysize=256)
+    >>> from tablebuilder_dp.noise import Noise
+    >>> table = lookup_table(Noise(1, "0.5"), keysize=256)
     >>> sample(table, 70), sample(table, [0, 71, 255])
     (-1, array([-1,  0,  1]))
     """
@@ -161,7 +178,8 @@ class AfterSampling:
 def after_sampling(table: LookupTable) -> AfterSampling:
     """B^Q, V^Q, ε^Q and δ^Q of Section V-B.
 
-    >>> after = after_sampling(lookup_table(support=1, gamma="0.5", keysize=256))
+    >>> from tablebuilder_dp.noise import Noise
+    >>> after = after_sampling(lookup_table(Noise(1, "0.5"), keysize=256))
     >>> after.bias, after.delta, after.epsilon_one_sided
     (Fraction(-1, 256), Fraction(71, 256), 0.482252...)
     """
@@ -193,16 +211,27 @@ def _logarithm(ratio: Fraction | float) -> float:
     return math.log1p(max(ratio - 1, 0))
 
 
-def delta(table: LookupTable, epsilon: parameters.Number) -> privacy.Divergence:
-    """The exact δ of the table at any ε, for a count one lower and one higher.
+def delta(table: LookupTable, epsilon: parameters.Number) -> Delta[float]:
+    """The exact δ of the table at any ε: of a count against the next larger one, and the other way round.
 
-    >>> delta(lookup_table(support=1, gamma="0.5", keysize=256), "0.5")
-    Divergence(forward=0.27734375, backward=0.2734375)
+    >>> from tablebuilder_dp.noise import Noise
+    >>> delta(lookup_table(Noise(1, "0.5"), keysize=256), "0.5")
+    Delta(forward=0.27734375, backward=0.2734375)
     """
-    p = [Fraction(weight, table.keysize) for weight in table.weights]
-    zero = Fraction(0)
-    forward, backward = certified.hockey_stick([*p, zero], [zero, *p], epsilon)
-    return privacy.Divergence(float(forward), float(backward))
+    return Delta(*map(float, certified_delta(table, epsilon)))
+
+
+def certified_delta(table: LookupTable, epsilon: parameters.Number) -> Delta[Enclosure]:
+    """`delta` as enclosures of 30 digits.
+
+    >>> from tablebuilder_dp.noise import Noise
+    >>> certified_delta(lookup_table(Noise(1, "0.5"), keysize=256), "0.5").forward.lower
+    Fraction(71, 256)
+    """
+    if not isinstance(table, LookupTable):
+        raise parameters.wrong_type("table", "a LookupTable", table)
+    level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
+    return certified.of_weights([*table.weights, 0], [0, *table.weights], level, unit=table.keysize)
 
 
 def epsilon(table: LookupTable, delta: parameters.Number | None = None) -> float:
@@ -212,7 +241,8 @@ def epsilon(table: LookupTable, delta: parameters.Number | None = None) -> float
     exact δ^Q of `after_sampling` (or nothing), as a decimal may lie a hair below it. Rounded up, as a
     guarantee must be.
 
-    >>> table = lookup_table(support=1, gamma="0.5", keysize=256)
+    >>> from tablebuilder_dp.noise import Noise
+    >>> table = lookup_table(Noise(1, "0.5"), keysize=256)
     >>> epsilon(table), epsilon(table, "0.5"), epsilon(table, "0.001")
     (0.4877..., 0.0, inf)
     """
@@ -239,7 +269,8 @@ def rounded_up(exact: Fraction) -> float:
 def growth(table: LookupTable, delta: parameters.Number | None = None) -> Fraction | float:
     """e^ε of `epsilon`, exactly.
 
-    >>> growth(lookup_table(support=1, gamma="0.5", keysize=256))
+    >>> from tablebuilder_dp.noise import Noise
+    >>> growth(lookup_table(Noise(1, "0.5"), keysize=256))
     Fraction(57, 35)
     """
     if not isinstance(table, LookupTable):
@@ -292,8 +323,8 @@ def full_support_limit(
     wanted = 10 ** parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
 
     def is_lost(level: Fraction) -> bool:
-        made = design.proposition_3(level, support=half_width, slack=slack)
-        return certified.edge_reaches(Fraction(1, size), support=half_width, gamma=made.gamma)
+        noise = design.proposition_3(level, support=half_width, slack=slack)
+        return certified.edge_reaches(noise, Fraction(1, size))
 
     low, high = Fraction(0), Fraction(1)
     while not is_lost(high):

@@ -15,51 +15,20 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tablebuilder_dp import certified, design, noise, privacy
+from tablebuilder_dp import certified, design, privacy
+from tablebuilder_dp.design import Design
+from tablebuilder_dp.noise import Array, Noise
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import Enclosure, below, enclosure, exp, interval, iv, to_digits
-
-Array = NDArray[np.float64]
+from tablebuilder_dp.support.intervals import Enclosure, ball, below, exponential, precision
 
 KINKS_MAX = 4000
 """The largest support served here: all its kinks are evaluated, in D² steps."""
-
-
-@dataclass(frozen=True)
-class Best:
-    """The noise with the least δ for its ε and support; ``kink`` is the m of γ = ε/(2m − 1)."""
-
-    epsilon: Fraction
-    support: int
-    kink: int
-
-    @property
-    def gamma(self) -> Fraction:
-        """γ = ε/(2m − 1)."""
-        return self.epsilon / (2 * self.kink - 1)
-
-    @cached_property
-    def delta(self) -> float:
-        """δ(ε), the least that any γ gives on this support."""
-        return float(_representable(_log_deltas(self.epsilon, self.support, [self.kink]))[0])
-
-    @cached_property
-    def variance(self) -> float:
-        """V."""
-        return noise.variance(support=self.support, gamma=self.gamma)
-
-    @property
-    def pmf(self) -> Array:
-        """p(−D), …, p(D)."""
-        return noise.pmf(support=self.support, gamma=self.gamma)
 
 
 def _support(value: Any) -> int:
@@ -98,6 +67,23 @@ def _representable(logarithms: Array) -> Array:
     return np.exp(logarithms)
 
 
+def kink(chosen: Design) -> int:
+    """The m of a noise with γ = ε/(2m − 1).
+
+    >>> kink(best("0.5", support=11))
+    9
+    """
+    place = (chosen.epsilon / chosen.gamma + 1) / 2
+    if place.denominator != 1 or not 1 <= place <= chosen.support:
+        allowed = "epsilon/(2m - 1) with an integer m from 1 to D"
+        raise parameters.wrong_value("gamma", allowed, str(chosen.gamma))
+    return int(place)
+
+
+def _at_kink(epsilon: Fraction, support: int, m: int) -> Design:
+    return Design(support, epsilon / (2 * m - 1), epsilon=epsilon)
+
+
 def limit_kink(support: int) -> int:
     """The m of the best kink for all sufficiently small ε: the least m with m² > D(D+1)/3.
 
@@ -114,7 +100,7 @@ def limit_kink(support: int) -> int:
     return math.isqrt(half_width * (half_width + 1) // 3) + 1
 
 
-def best(epsilon: parameters.Number, *, support: int) -> Best:
+def best(epsilon: parameters.Number, *, support: int) -> Design:
     """The γ > 0 with the least δ(ε) on [−D, D], proved.
 
     Theorem: it is a kink. Proof: dδ/dγ has the sign of
@@ -130,74 +116,46 @@ def best(epsilon: parameters.Number, *, support: int) -> Best:
     ε: N_m·S_n = N_n·S_m would be a relation between rational powers of q, hence (Lindemann–Weierstrass)
     an identity in q; but δ_m·q^(m²/(2m−1)) tends to 1 as q grows, and m²/(2m − 1) rises with m.
 
-    >>> found = best("0.5", support=11)
-    >>> found.kink, found.gamma, found.delta
-    (9, Fraction(1, 34), 0.00385227983348...)
+    >>> chosen = best("0.5", support=11)
+    >>> chosen.gamma, chosen.delta
+    (Fraction(1, 34), 0.00385227983348...)
     """
     half_width, level = _support(support), parameters.epsilon(epsilon)
     ranked = np.argsort(_log_deltas(level, half_width, range(1, half_width + 1))) + 1
     winner = int(ranked[0])
     for rival in map(int, ranked[1:]):
-        bar = _enclosed(level, half_width, winner, 10).upper
+        bar = _delta(level, half_width, winner, 10).upper
         if not _surely_above(bar, level, half_width, rival) and _beats(rival, winner, level, half_width):
             winner = rival
-    return Best(epsilon=level, support=half_width, kink=winner)
+    return _at_kink(level, half_width, winner)
 
 
 def _surely_above(bound: Fraction, epsilon: Fraction, support: int, m: int) -> bool:
     """Whether a quick look shows δ_m > bound: S ≤ 2D + 1, and N is at least w_D and w_m·(1 − e^−2γ)."""
-    gamma = interval(epsilon / (2 * m - 1))
-    edge, inner = exp(-(support**2) * gamma), exp(-m * m * gamma) * (1 - exp(-2 * gamma))
-    return bool(max(edge.a, inner.a) > interval(bound * (2 * support + 1)).b)
+    gamma = epsilon / (2 * m - 1)
+    with precision(128):
+        edge = exponential(-(support**2) * gamma)
+        inner = exponential(-m * m * gamma) * (1 - exponential(-2 * gamma))
+        least = ball(bound * (2 * support + 1))
+        return bool(edge > least or inner > least)
 
 
 def _beats(rival: int, winner: int, epsilon: Fraction, support: int) -> bool:
     """Decide δ_rival < δ_winner, with as many digits as it takes."""
     digits = 10
     while True:
-        ours, theirs = (_enclosed(epsilon, support, m, digits) for m in (rival, winner))
+        ours, theirs = (_delta(epsilon, support, m, digits) for m in (rival, winner))
         if ours.upper < theirs.lower or theirs.upper < ours.lower:
             return ours.upper < theirs.lower
         digits *= 4
 
 
-def certified_kink(epsilon: parameters.Number, *, support: int, kink: int, digits: int = 30) -> Enclosure:
-    """δ(ε) at γ = ε/(2m − 1), enclosed; `certified.delta` gives the same from the definition, slowly.
-
-    >>> certified_kink("0.5", support=11, kink=9).digits(15)
-    '0.00385227983348499'
-    """
-    half_width, level = _support(support), parameters.epsilon(epsilon)
-    return _enclosed(level, half_width, parameters.integer(kink, "kink", low=1, high=half_width), digits)
-
-
 @lru_cache(maxsize=1024)  # the winner so far meets every rival
-def _enclosed(epsilon: Fraction, support: int, m: int, digits: int) -> Enclosure:
-    return to_digits(digits, lambda: _at_kink(epsilon, support, m))
+def _delta(epsilon: Fraction, support: int, m: int, digits: int) -> Enclosure:
+    return certified.delta(_at_kink(epsilon, support, m), epsilon, digits=digits)
 
 
-def _at_kink(epsilon: Fraction, support: int, m: int) -> Any:
-    """N/S at the working precision."""
-    gamma = epsilon / (2 * m - 1)
-    share = 1 - (exp(interval(epsilon)) - 1) * _beyond(gamma, support, m)
-    return exp(-m * m * interval(gamma)) * share / certified.moment(0, support, gamma)
-
-
-def _beyond(gamma: Fraction, support: int, m: int) -> Any:
-    """(w_(m+1) + … + w_D)/w_m at the working precision, where w_(a+1)/w_a shrinks by e^−2γ at each step."""
-    bits = int(iv.prec)
-    first, step = (enclosure(exp(-factor * interval(gamma))) for factor in (2 * m + 1, 2))
-    scale = 1 << bits
-    low = (math.floor(first.lower * scale), math.floor(step.lower * scale), 0)
-    high = (math.ceil(first.upper * scale), math.ceil(step.upper * scale), scale - 1)
-    sums = (
-        Fraction(sum(certified.recurrence(support - m, ratio, shrink, bits, up)[1:]), scale)
-        for ratio, shrink, up in (low, high)
-    )
-    return interval(Enclosure(*sums))
-
-
-def guide(epsilon: parameters.Number, delta: parameters.Number) -> Best:
+def guide(epsilon: parameters.Number, delta: parameters.Number) -> Design:
     """The smallest support on which some γ reaches δ at ε, with its best γ: both proved.
 
     At a fixed γ, δ falls strictly as D grows: if κ ≤ D then N loses (q − 1)·w_(D+1), else N goes from
@@ -206,8 +164,8 @@ def guide(epsilon: parameters.Number, delta: parameters.Number) -> Best:
     always decide: N − δ·S is no identity in q, as its constant term is −δ (see `best`). Supports
     of some thousands take from 2 to 20 seconds.
 
-    >>> found = guide("0.5", "1e-4")
-    >>> found.support, found.kink, found.delta, found.variance
+    >>> chosen = guide("0.5", "1e-4")
+    >>> chosen.support, kink(chosen), chosen.delta, chosen.variance
     (24, 20, 7.7045...e-05, 38.945...)
     """
     level, target = parameters.epsilon(epsilon), parameters.delta(delta)
@@ -223,7 +181,8 @@ def guide(epsilon: parameters.Number, delta: parameters.Number) -> Best:
     def reaches(support: int) -> bool:
         order = map(int, np.argsort(ranked(support)) + 1)
         near = (m for m in order if not _surely_above(target, level, support, m))
-        return any(below(target, partial(_at_kink, level, support, m)) for m in near)
+        noises = (Noise(support, level / (2 * m - 1)) for m in near)
+        return any(below(target, partial(certified.delta_ball, noise, level)) for noise in noises)
 
     found = bisect_left(range(most), True, lo=1, key=lambda support: bool(ranked(support).min() <= wanted))
     while not reaches(found):

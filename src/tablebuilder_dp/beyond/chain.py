@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tablebuilder_dp.support.intervals import MAX_BITS, enclosure, exp, interval, iv, until
+from tablebuilder_dp import certified
+from tablebuilder_dp.support.intervals import MAX_BITS, exponential, until
 
 SCALE = 1 << 64
 """Targets are given in so small parts of a key."""
@@ -39,21 +40,13 @@ def reach(weight: int, epsilon: Fraction) -> int:
     """
     bits = 128
     while bits <= MAX_BITS:
-        low, high = (weight * end >> bits for end in _power(epsilon, bits))
+        low, high = (weight * end >> bits for end in certified.growth(epsilon, bits))
         if low == high:
             return low
         bits *= 2
     raise ArithmeticError(
         f"no decision at {MAX_BITS} bits: e^{epsilon} times {weight} is too near an integer"
     )
-
-
-@lru_cache(maxsize=256)
-def _power(exponent: Fraction, bits: int) -> tuple[int, int]:
-    """e^exponent between two integers in units of 2^−bits; e^500 has 722 bits before the point."""
-    iv.prec = bits + 800
-    found = enclosure(exp(interval(exponent)))
-    return math.floor(found.lower * 2**bits), math.ceil(found.upper * 2**bits)
 
 
 @lru_cache(maxsize=256)
@@ -65,7 +58,7 @@ def least_growing(epsilon: Fraction) -> int:
     """
     found = until(
         lambda found: math.floor(found.lower) == math.floor(found.upper),
-        lambda: 1 / (exp(interval(epsilon)) - 1),
+        lambda: 1 / (exponential(epsilon) - 1),
     )
     return math.floor(found.lower) + 1  # 1/(e^ε − 1) is irrational
 

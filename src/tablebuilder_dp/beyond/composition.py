@@ -1,9 +1,10 @@
 """Past the paper: the (ε, δ) of many noisy counts that contain the same person.
 
-The privacy loss of one count lies on a lattice: it is γ(1 − 2z) for z in [−D+1, D] and infinite for
-z = −D. Losses of different cells add, so k cells have an exact δ_k(ε), a finite sum without any grid.
-This module holds that sum, its inverse, its enclosure, the largest k for a wanted (ε, δ), and what the
-known composition theorems would say from one cell's (ε, δ) alone.
+The privacy loss of one count lies on a lattice: for the paper's noise it is γ(1 − 2z) for z in [−D+1, D],
+for the geometric noise ± its rate, and it is infinite for z = −D. Losses of different cells add, so k cells
+have an exact δ_k(ε), a finite sum without any grid. This module holds that sum, its inverse, the largest k
+for a wanted (ε, δ), and what the known composition theorems would say from one cell's (ε, δ) alone.
+`certified.delta` encloses the sum.
 
 All of it is about *independent* noises: each of the k cells counts at least D people, and its noise is
 independent of the noise of every other published cell, with or without the person. Keys that are sums of
@@ -23,15 +24,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tablebuilder_dp import noise, privacy
-from tablebuilder_dp.beyond import lattice
-from tablebuilder_dp.certified import DIGITS
-from tablebuilder_dp.privacy import Array, Numbers
-from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import Enclosure, below, enclosure, exp, interval, iv, to_digits
-
-LATTICE_MAX = 100_000
-"""The most finite losses, k(2D − 1) + 1, that are convolved: about a second in float64."""
+from tablebuilder_dp import certified, privacy
+from tablebuilder_dp.noise import AnyNoise, Array
+from tablebuilder_dp.privacy import Numbers, loss_lattice
+from tablebuilder_dp.support import lattice, parameters
+from tablebuilder_dp.support.intervals import below
 
 
 class Losses(NamedTuple):
@@ -50,7 +47,7 @@ class Bounds(NamedTuple):
     optimal: float
 
 
-def losses(*, support: int, gamma: parameters.Number, cells: int) -> Losses:
+def losses(noise: AnyNoise, *, cells: int) -> Losses:
     """The distribution of the privacy loss L = ln P(answers)/Q(answers) under P, for k cells.
 
     P has the counts n_i (the person is absent) and Q the counts n_i + 1 (present), so the answer n_i + z_i
@@ -59,16 +56,16 @@ def losses(*, support: int, gamma: parameters.Number, cells: int) -> Losses:
     convolution A_k of p. From prior odds of one, e^L are the posterior odds of "absent" when that is true;
     those of a true "present" have the same law. Losses fall from kγ(2D − 1) in steps of 2γ.
 
-    >>> losses(support=1, gamma="0.5", cells=2).probability.round(6)
+    >>> from tablebuilder_dp.noise import Noise
+    >>> losses(Noise(1, "0.5"), cells=2).probability.round(6)
     array([0.20418 , 0.247683, 0.075114])
     """
-    half_width, rate, count = _read(support, gamma, cells)
-    top = count * (2 * half_width - 1)
-    values = float(rate) * np.arange(top, -top - 1, -2, dtype=np.float64)
-    return Losses(values, _masses(half_width, rate, count), _floor(half_width, rate, count))
+    unit, top = loss_lattice(noise, cells)
+    values = float(unit) * np.arange(top, -top - 1, -2, dtype=np.float64)
+    return Losses(values, _masses(noise, cells), _floor(noise, cells))
 
 
-def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number, cells: int) -> Any:
+def delta(noise: AnyNoise, epsilon: Numbers, *, cells: int) -> Any:
     """δ_k(ε) = 1 − (1 − p(−D))^k + Σ_t A_k(t)·max(0, 1 − e^(ε − γ(k − 2t))), for ε in [0, 500].
 
     *It is exact.* The largest P(E) − e^ε·Q(E) is the mean of max(0, 1 − e^(ε − L)) under P (`losses`).
@@ -85,54 +82,39 @@ def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number, cells: in
     h_{j−1} the right side is δ_j(λ). A cell without the person has q = p and leaves h as it is,
     if its noise is independent of the others; equal distributions alone are not enough.
 
-    >>> delta(2, support=25, gamma="0.0102", cells=10)
-    0.00097156344333...
+    Raises ValueError where a δ is below ``privacy.DELTA_MIN``.
+
+    >>> from tablebuilder_dp.noise import Geometric, Noise
+    >>> delta(Noise(25, "0.0102"), 2, cells=10), delta(Geometric(60, "0.25"), 1, cells=8)
+    (0.00097156344333..., 0.030764...)
     """
-    half_width, rate, count = _read(support, gamma, cells)
+    loss_lattice(noise, cells)  # which refuses what cannot be served
     _, given, single = parameters.many(epsilon, "epsilon", _level, high=parameters.EPSILON_MAX)
-    result = np.array([_delta(_level(one), half_width, rate, count) for one in given])
+    result = np.array([_delta(noise, _level(level), cells) for level in given])
     if result.min() < privacy.DELTA_MIN:
-        raise ValueError(f"delta is below {privacy.DELTA_MIN}; certified_delta reaches 1e-4000")
+        raise ValueError(f"delta is below {privacy.DELTA_MIN}; certified.delta encloses it")
     return float(result[0]) if single else result
 
 
-def epsilon(delta: Numbers, *, support: int, gamma: parameters.Number, cells: int) -> Any:
+def epsilon(noise: AnyNoise, delta: Numbers, *, cells: int) -> Any:
     """The smallest ε ≥ 0 at which k cells together are (ε, δ)-differentially private, in float64.
 
     Infinite where δ is below 1 − (1 − p(−D))^k (to within 1e-14 of it), zero from δ_k(0) on. Not
-    certified: `certified_delta` at the ε found, rounded up, is the proof.
+    certified: `certified.delta` at the ε found, rounded up, is the proof.
 
-    >>> epsilon("1e-3", support=25, gamma="0.0102", cells=10)
-    1.6485...
-    >>> epsilon("1e-5", support=25, gamma="0.0102", cells=10)
-    inf
+    >>> from tablebuilder_dp.noise import Noise
+    >>> noise = Noise(25, "0.0102")
+    >>> epsilon(noise, "1e-3", cells=10), epsilon(noise, "1e-5", cells=10)
+    (1.6485..., inf)
     """
-    half_width, rate, count = _read(support, gamma, cells)
+    unit, _ = loss_lattice(noise, cells)
     values, _, single = parameters.many(delta, "delta", parameters.delta, high=1)
-    masses, floor = _masses(half_width, rate, count), _floor(half_width, rate, count)
-    found = [lattice.inverse(float(value), masses, infinite=floor, gamma=float(rate)) for value in values]
-    return found[0] if single else np.array(found)
+    masses, floor = _masses(noise, cells), _floor(noise, cells)
+    levels = [lattice.inverse(float(value), masses, infinite=floor, unit=float(unit)) for value in values]
+    return levels[0] if single else np.array(levels)
 
 
-def certified_delta(
-    epsilon: parameters.Number, *, support: int, gamma: parameters.Number, cells: int, digits: int = DIGITS
-) -> Enclosure:
-    """An interval that contains δ_k(ε), of relative width 10^−digits.
-
-    Integers at most 2^bits·p(z) are convolved, every product rounded down, so no mass is too large. With
-    the true mass 1 − (1 − p(−D))^k at infinity, δ comes out too small. With all that the finite masses
-    leave at infinity it is too large, as no mass counts for more than there.
-
-    >>> certified_delta(2, support=25, gamma="0.0102", cells=10).digits(15)
-    '0.000971563443333922'
-    """
-    half_width, rate, count = _read(support, gamma, cells)
-    return to_digits(digits, partial(_enclosed, _level(epsilon), half_width, rate, count))
-
-
-def most_cells(
-    epsilon: parameters.Number, delta: parameters.Number, *, support: int, gamma: parameters.Number
-) -> int:
+def most_cells(noise: AnyNoise, epsilon: parameters.Number, delta: parameters.Number) -> int:
     """The largest k for which k cells together are (ε, δ)-differentially private; 0 if one is too many.
 
     As δ_k grows with k, δ_k ≤ δ < δ_{k+1} settles it; float64 proposes k and enclosures decide both. They
@@ -141,22 +123,25 @@ def most_cells(
     and one alone, no noise at all, has exponent 0 in that power. For 0 < δ < 1 this is not 0, which
     contradicts Lindemann and Weierstrass.
 
-    >>> most_cells(2, "1e-3", support=25, gamma="0.0102")
+    Raises ValueError where more cells keep δ than are served.
+
+    >>> from tablebuilder_dp.noise import Noise
+    >>> most_cells(Noise(25, "0.0102"), 2, "1e-3")
     10
     """
-    half_width, rate, level = parameters.support(support), parameters.gamma(gamma), _level(epsilon)
-    target, limit = parameters.delta(delta), _most(half_width)
+    level, target = _level(epsilon), parameters.delta(delta)
+    limit = lattice.most_cells(loss_lattice(noise).top + 1)
 
     def exceeds(cells: int) -> bool:  # as far as float64 can tell
-        return _floor(half_width, rate, cells) > target or _delta(level, half_width, rate, cells) > target
+        return _floor(noise, cells) > target or _delta(noise, level, cells) > target
 
     def fits(cells: int) -> bool:
-        return below(target, partial(_enclosed, level, half_width, rate, cells))
+        return below(target, partial(certified.composed_delta_ball, noise, level, cells))
 
     high = 1
     while not exceeds(high):
         if high == limit:
-            allowed = f"so small that fewer than {limit} cells keep it, the most for support {half_width}"
+            allowed = f"so small that fewer than {limit} cells keep it, the most for support {noise.support}"
             raise parameters.wrong_value("delta", allowed, delta)
         high = min(2 * high, limit)
     found = bisect_left(range(high), True, lo=high // 2 + 1, key=exceeds) - 1
@@ -182,14 +167,14 @@ def bounds(
     Bounds(basic=50.0, advanced=47.61..., optimal=22.54...)
     """
     one, edge = float(parameters.epsilon(epsilon)), float(parameters.delta(delta))
-    count = parameters.integer(cells, "cells", low=1, high=LATTICE_MAX)
+    count = parameters.integer(cells, "cells", low=1, high=lattice.MOST)
     budget = float(parameters.number(total, "total", high=1))
     floor, spare = -math.expm1(count * math.log1p(-edge)), budget - count * edge
     basic = count * one if floor <= budget else math.inf
     root = math.sqrt(-2 * count * math.log(spare)) if spare > 0 else math.inf
     worst = lattice.power((1 - edge) / (1 + math.exp(-one)) * np.array([1, math.exp(-one)]), count)
     advanced = one * root + count * one * math.expm1(one)
-    return Bounds(basic, advanced, lattice.inverse(budget, worst, infinite=floor, gamma=one))
+    return Bounds(basic, advanced, lattice.inverse(budget, worst, infinite=floor, unit=one))
 
 
 def _level(value: Any) -> Fraction:
@@ -197,58 +182,24 @@ def _level(value: Any) -> Fraction:
     return parameters.number(value, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
 
 
-def _most(support: int) -> int:
-    return max(1, (LATTICE_MAX - 1) // (2 * support - 1))
-
-
-def _read(support: Any, gamma: Any, cells: Any) -> tuple[int, Fraction, int]:
-    half_width, rate = parameters.support(support), parameters.gamma(gamma)
-    count = parameters.integer(cells, "cells", low=1, high=LATTICE_MAX)
-    if count > _most(half_width):
-        raise parameters.wrong_value("cells", f"at most {_most(half_width)} for support {half_width}", cells)
-    return half_width, rate, count
-
-
-def _floor(support: int, gamma: Fraction, cells: int) -> float:
+def _floor(noise: AnyNoise, cells: int) -> float:
     """1 − (1 − p(−D))^k, below which δ_k never falls."""
-    return -math.expm1(cells * math.log1p(-float(noise.pmf(support=support, gamma=gamma)[0])))
+    return -math.expm1(cells * math.log1p(-float(noise.pmf[0])))
 
 
 @lru_cache(maxsize=8)  # a curve, its inverse and a table ask for the same convolution
-def _masses(support: int, gamma: Fraction, cells: int) -> Array:
-    """A_k from t = k(1 − D), where the loss is largest, to t = kD."""
-    masses = lattice.power(noise.pmf(support=support, gamma=gamma)[1:], cells)
+def _masses(noise: AnyNoise, cells: int) -> Array:
+    """A_k, the masses of the sums of losses, of the largest loss first."""
+    masses = lattice.power(privacy.loss_masses(noise), cells)
     masses.flags.writeable = False
     return masses
 
 
-def _place(epsilon: Fraction, support: int, gamma: Fraction, cells: int) -> tuple[int, Fraction]:
-    """The index of the last loss that is at least ε, and how far above ε it is: exactly."""
-    top = cells * (2 * support - 1)
-    last = max(-1, math.floor((top - epsilon / gamma) / 2))
-    return last, gamma * (top - 2 * last) - epsilon
-
-
-def _delta(epsilon: Fraction, support: int, gamma: Fraction, cells: int) -> float:
+def _delta(noise: AnyNoise, epsilon: Fraction, cells: int) -> float:
     """δ_k(ε) from the two halves of the cells: the last and largest convolution is not needed."""
-    last, rest = _place(epsilon, support, gamma, cells)
-    first = _masses(support, gamma, cells // 2) if cells > 1 else np.ones(1)
-    second, step = _masses(support, gamma, cells - cells // 2), 2 * float(gamma)
+    spread = loss_lattice(noise, cells)
+    last, rest = spread.place(epsilon)
+    first = _masses(noise, cells // 2) if cells > 1 else np.ones(1)
+    second, step = _masses(noise, cells - cells // 2), 2 * float(spread.unit)
     excess = lattice.excess_of_sum(first, second, last=last, rest=float(rest), step=step)
-    return _floor(support, gamma, cells) + excess
-
-
-def _enclosed(epsilon: Fraction, support: int, gamma: Fraction, cells: int) -> Any:
-    """δ_k(ε) at the working precision."""
-    unit, rate = 1 << int(iv.prec), interval(gamma)
-    weights = [exp(-z * z * rate) for z in range(support + 1)]
-    total = 2 * sum(weights[1:], iv.mpf(0)) + 1
-    inside = (1 - weights[-1] / total) ** cells
-    last, rest = _place(epsilon, support, gamma, cells)
-    if last < 0:
-        return 1 - inside
-    low = [math.floor(enclosure(weight / total).lower * unit) for weight in weights]
-    lower = lattice.power_from_below([*low[-2::-1], *low[1:]], cells, bits=int(iv.prec))
-    infinite = iv.mpf([(1 - inside).a, (1 - iv.mpf(sum(lower)) / unit).b])
-    gain = lattice.enclosed_excess(lower, last=last, rest=interval(rest), step=2 * rate)
-    return infinite + gain / unit
+    return _floor(noise, cells) + excess

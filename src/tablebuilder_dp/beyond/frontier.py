@@ -13,19 +13,22 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import accumulate, repeat
 from operator import mul
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from flint import arb
 
-from tablebuilder_dp import noise, privacy
-from tablebuilder_dp.beyond.other_noise import DIGITS, Chain
+from tablebuilder_dp import privacy
+from tablebuilder_dp.beyond.other_noise import Chain
+from tablebuilder_dp.certified import DIGITS
+from tablebuilder_dp.noise import Array, variance_bound
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import MAX_BITS, Enclosure, exp, interval, iv, to_digits
+from tablebuilder_dp.support.intervals import MAX_BITS, Ball, Enclosure, ball, exponential, to_digits
 
-Array = NDArray[np.float64]
+Real = TypeVar("Real", float, Ball)
 
 SUPPORT_MAX = 2000
 """The widest support that is served, in up to about five seconds."""
@@ -78,14 +81,14 @@ def optimum(
     """
     level = parameters.epsilon(epsilon)
     half_width = parameters.integer(support, "support", low=1, high=SUPPORT_MAX)
-    bound = noise.variance_bound(half_width) if unimodal else Fraction(half_width**2)
+    bound = variance_bound(half_width) if unimodal else Fraction(half_width**2)
     allowed = f"a number in (0, {'D(D+1)/3' if unimodal else 'D²'} = {bound}) for support {half_width}"
     target = parameters.number(variance, "variance", allowed=allowed)
     if target >= bound:
         raise parameters.wrong_value("variance", allowed, variance)
     parts: list[Part] = []
 
-    def compute() -> Any:
+    def compute() -> Ball:
         value, parts[:] = _search(level, half_width, target, unimodal)
         return value
 
@@ -97,38 +100,38 @@ def optimum(
     return Optimum(level, half_width, target, least, (parts[0], parts[1]))
 
 
-def _search(level: Fraction, support: int, variance: Fraction, flat: bool) -> tuple[Any, list[Part]]:
-    """An interval around the optimum and the parts of the best mixture found, at the working precision."""
-    growth, target = exp(interval(level)), interval(variance)
+def _search(level: Fraction, support: int, variance: Fraction, flat: bool) -> tuple[Ball, list[Part]]:
+    """A ball around the optimum and the parts of the best mixture found, at the working precision."""
+    growth, target = exponential(level), ball(variance)
     powers = _powers(1 / growth, support)
     order = [Chain(0, 0, outer, flat) for outer in range(support + 1)]  # by variance
     order += [Chain(0, hump, support, flat) for hump in range(1, support + 1)]
     order += [] if flat else [Chain(support, support, support)]
-    place = bisect_left(order[1:-1], True, key=lambda chain: _coordinates(chain, powers)[0].b > target.a)
+    place = bisect_left(order[1:-1], True, key=lambda chain: not _coordinates(chain, powers)[0] <= target)
     left, right = order[place : place + 2]
     for _ in range(4 * support + 16):
         (v0, d0), (v1, d1) = (_coordinates(chain, powers) for chain in (left, right))
-        if not (v0.b < target.a and target.b < v1.a):
+        if not (v0 < target and target < v1):
             break  # too near to a corner to know the side: more bits are needed
         slope = (d1 - d0) / (v1 - v0)
         height = d0 + slope * (target - v0)
         top, best, chain = _highest(d0 - slope * v0, slope, growth, support, flat)
-        if not best.a > 1:  # no chain is below the line for certain
-            shares = [float((gap / (v1 - v0)).mid) for gap in (v1 - target, target - v0)]
-            value = iv.mpf([height.a / max(iv.mpf(1), top), height.b])
+        if not best > 1:  # no chain is below the line for certain
+            shares = [float(gap / (v1 - v0)) for gap in (v1 - target, target - v0)]
+            value = (height / top.max(arb(1))).union(height)
             return value, [Part(left, shares[0]), Part(right, shares[1])]
-        below = _coordinates(chain, powers)[0].b < target.a
+        below = bool(_coordinates(chain, powers)[0] < target)
         left, right = (chain, right) if below else (left, chain)
-    return iv.mpf([0, 1]), []
+    return arb.nan(), []
 
 
-def _powers(ratio: Any, support: int) -> list[Any]:
+def _powers(ratio: Real, support: int) -> list[Real]:
     """1, r, r², …, r^D."""
     return list(accumulate(repeat(ratio, support), mul, initial=ratio / ratio))
 
 
-def _coordinates(chain: Chain, powers: Sequence[Any]) -> tuple[Any, Any]:
-    """Variance and δ of a chain, in floats or intervals as the powers of e^−ε are.
+def _coordinates(chain: Chain, powers: Sequence[Real]) -> tuple[Real, Real]:
+    """Variance and δ of a chain, in floats or balls as the powers of e^−ε are.
 
     Only values whose neighbour has no mass exceed e^ε: −outer and, behind a hole, +inner.
     """
@@ -138,8 +141,8 @@ def _coordinates(chain: Chain, powers: Sequence[Any]) -> tuple[Any, Any]:
     return second / total, (weights[-1] + (weights[0] if chain.inner else 0)) / total
 
 
-def _highest(base: Any, slope: Any, growth: Any, support: int, flat: bool) -> tuple[Any, Any, Chain]:
-    """Weak duality for the line base + slope·V: max f from above, max f, and a chain where it is reached.
+def _highest(base: Ball, slope: Ball, growth: Ball, support: int, flat: bool) -> tuple[Ball, Ball, Chain]:
+    """Weak duality for the line base + slope·V: max f, f of a chain that is sure to be high, and that chain.
 
     Theorem. For c(z) = base + slope·z² let f(0) = c(0) and f(z) = 2c(z) + max(q·f(z−1), f(z−1)/q, −1),
     or 2c(z) + max(q·f(z−1), f(z−1)) for pmfs that do not rise with |z|. Then every pmf p on [−D, D]
@@ -160,16 +163,15 @@ def _highest(base: Any, slope: Any, growth: Any, support: int, flat: bool) -> tu
     Σ c·p − δ(p) = (f(z) − 1)·p(z), so it lies below the line if f(z) > 1.
     """
     inner = hump = 0
-    gain = best = base
-    top, chain = base.b, Chain(0, 0, 0, flat)
+    gain = best = top = base
+    chain = Chain(0, 0, 0, flat)
     for z in range(1, support + 1):
-        options = [growth * gain, gain] if flat else [growth * gain, gain / growth, iv.mpf(-1)]
-        choice = max(range(len(options)), key=[option.a for option in options].__getitem__)
+        options = [growth * gain, gain] if flat else [growth * gain, gain / growth, arb(-1)]
+        choice = max(range(len(options)), key=[option.lower() for option in options].__getitem__)
         hump, inner = z if choice else hump, z if choice == 2 else inner
-        most = iv.mpf([max(option.a for option in options), max(option.b for option in options)])
-        gain = 2 * (base + slope * (z * z)) + most
-        top = max(top, gain.b)
-        if gain.a > best.a:
+        gain = 2 * (base + slope * (z * z)) + reduce(arb.max, options)
+        top = top.max(gain)
+        if gain.lower() > best.lower():
             best, chain = gain, Chain(inner, hump, z, flat)
     return top, best, chain
 

@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from flint import arb
 
 from tablebuilder_dp import certified
 from tablebuilder_dp.beyond import best_gamma
+from tablebuilder_dp.certified import Enclosed
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import MAX_DIGITS, Enclosure, below, exp, interval, iv
+from tablebuilder_dp.support.intervals import MAX_DIGITS, Ball, Enclosure, ball, below, exponential, precision
 
 PROVED_FROM = 16
 """From this support on one argument covers all; `closing_proof` covers the smaller ones."""
@@ -109,10 +111,10 @@ def closing_proof(*, support: int) -> Proof:
 def _proof(support: int) -> Proof:
     start, end = _bracket(support)
     todo, kinds, turn = [(start, end)], [True], start
-    iv.prec = 64
     while todo:
         low, high = todo.pop()
-        is_gap = _is_gap(Enclosure(low, high), support)
+        with precision(64):
+            is_gap = _is_gap(Enclosure(low, high), support)
         if is_gap is None and high - low > Fraction(1, 10**6):
             todo += [((low + high) / 2, high), (low, (low + high) / 2)]
         elif is_gap is None or is_gap > kinds[-1]:
@@ -132,37 +134,43 @@ def _bracket(support: int) -> tuple[Fraction, Fraction]:
 def _is_gap(level: Enclosure, support: int) -> bool | None:
     """Which of the two things of `closing_proof` holds for all ε of an interval; None if neither is seen."""
     last = _ratio(level, support, support - 1)
-    if last.b < 1:
+    if last < 1:
         return True
-    closes = all(_ratio(level, support, m).a > 1 for m in range(1, support - 1))
-    return False if closes and (last.a > 1 or _slope(level, support).a > 0) else None
+    closes = all(_ratio(level, support, m) > 1 for m in range(1, support - 1))
+    return False if closes and (last > 1 or _slope(level, support) > 0) else None
 
 
-def _rate(level: Enclosure, m: int) -> Enclosure:
-    return Enclosure(level.lower / (2 * m - 1), level.upper / (2 * m - 1))
+def _noise(level: Enclosure, support: int, m: int) -> Enclosed:
+    """The noises of the kink m for all ε of a range."""
+    return Enclosed(support, _times(level, Fraction(1, 2 * m - 1)))
 
 
-def _ratio(level: Enclosure, support: int, m: int) -> Any:
+def _times(level: Enclosure, factor: Fraction) -> Enclosure:
+    return Enclosure(*sorted((level.lower * factor, level.upper * factor)))
+
+
+def _ratio(level: Enclosure, support: int, m: int) -> Ball:
     """δ_m/δ_D of `closing_epsilon` for all ε of a range, at the working precision."""
-    epsilon, width = interval(level), 2 * m - 1
-    power = interval(Fraction(support**2, 2 * support - 1) - Fraction(m**2, width))
-    excess = (exp(-epsilon * (j * (2 * m + j)) / width) for j in range(1, support - m + 1))
-    share = 1 - (exp(epsilon) - 1) * sum(excess, iv.mpf(0))
-    ours, theirs = (certified.moment(0, support, _rate(level, place)) for place in (m, support))
-    return exp(power * epsilon) * share * theirs / ours
+    width = 2 * m - 1
+    power = Fraction(support**2, 2 * support - 1) - Fraction(m**2, width)
+    steps = (Fraction(-j * (2 * m + j), width) for j in range(1, support - m + 1))
+    beyond = sum((exponential(_times(level, step)) for step in steps), arb(0))
+    share = 1 - (exponential(level) - 1) * beyond
+    ours, theirs = (certified.moments(_noise(level, support, place), 0)[0] for place in (m, support))
+    return exponential(_times(level, power)) * share * theirs / ours
 
 
-def _slope(level: Enclosure, support: int) -> Any:
+def _slope(level: Enclosure, support: int) -> Ball:
     """R' of `closing_epsilon` for all ε of a range, at the working precision."""
-    epsilon, wide, narrow = interval(level), 2 * support - 1, 2 * support - 3
-    power = interval(Fraction(support**2, wide) - Fraction((support - 1) ** 2, narrow))
-    h = interval(Fraction(2, narrow))
-    near, far = exp(-h * epsilon), exp(-(1 + h) * epsilon)
-    ours, theirs = (
-        certified.moment(2, support, rate) / certified.moment(0, support, rate) / width
-        for width, rate in ((narrow, _rate(level, support - 1)), (wide, _rate(level, support)))
-    )
-    return power + (h * near - (1 + h) * far) / (1 - near + far) + ours - theirs
+    wide, narrow = 2 * support - 1, 2 * support - 3
+    power = Fraction(support**2, wide) - Fraction((support - 1) ** 2, narrow)
+    h = Fraction(2, narrow)
+    near, far = exponential(_times(level, -h)), exponential(_times(level, -1 - h))
+    spreads = []
+    for m, width in ((support - 1, narrow), (support, wide)):
+        total, second = certified.moments(_noise(level, support, m), 0, 2)
+        spreads.append(second / total / width)
+    return ball(power) + (ball(h) * near - ball(1 + h) * far) / (1 - near + far) + spreads[0] - spreads[1]
 
 
 class Widest(NamedTuple):

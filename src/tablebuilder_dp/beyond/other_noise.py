@@ -10,19 +10,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from tablebuilder_dp import noise, privacy
+from tablebuilder_dp import privacy
+from tablebuilder_dp.certified import DIGITS
+from tablebuilder_dp.noise import Array
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import Enclosure, exp, interval, log, to_digits, until
-
-Array = NDArray[np.float64]
-
-DIGITS = 30
-"""Significant digits of an enclosure where nothing else is asked for."""
+from tablebuilder_dp.support.intervals import Ball, Enclosure, ball, exponential, to_digits, until
 
 
 class Measures(NamedTuple):
@@ -53,69 +50,6 @@ def measures(pmf: ArrayLike) -> Measures:
         entropy=-math.fsum(positive * np.log(positive)),
         unchanged=float(masses[half_width]),
     )
-
-
-def geometric(*, support: int, rate: parameters.Number) -> Array:
-    """p(−D), …, p(D) of the truncated two-sided geometric noise p(z) ∝ exp(−rate·|z|).
-
-    >>> geometric(support=1, rate="0.5").round(6)
-    array([0.274069, 0.451863, 0.274069])
-    """
-    half_width, slope = parameters.support(support), float(_rate(rate))
-    weights = np.exp(-slope * np.abs(np.arange(-half_width, half_width + 1)))
-    return np.asarray(weights / weights.sum())
-
-
-def _rate(value: Any) -> Fraction:
-    return parameters.number(value, "rate", high=parameters.EPSILON_MAX, includes="high")
-
-
-def geometric_rate(*, support: int, variance: parameters.Number) -> float:
-    """The rate at which `geometric` noise has variance V in (0, D(D+1)/3), in float64.
-
-    V falls as the rate t grows. It is below 1/(cosh t − 1), the variance without truncation; and as
-    dV/dt = −Cov(Z², |Z|) ≥ −D³/4, it is at least D(D+1)/3 − t·D³/4. Close to D(D+1)/3 digits are lost.
-
-    >>> geometric_rate(support=25, variance=49)
-    0.1873...
-    """
-    from scipy.optimize import brentq  # here, as its import outlasts most uses of the command line
-
-    half_width = parameters.support(support)
-    bound = noise.variance_bound(half_width)
-    allowed = f"a number in (0, D(D+1)/3 = {bound}) for support {half_width}"
-    target = parameters.number(variance, "variance", allowed=allowed)
-    if target >= bound:
-        raise parameters.wrong_value("variance", allowed, variance)
-    z, wanted = np.arange(1.0, half_width + 1), float(target)
-
-    def excess(rate: float) -> float:
-        weights = 2 * np.exp(-rate * z)
-        return float((z * z * weights).sum() - wanted * (1 + weights.sum()))
-
-    low, high = float(4 * (bound - target)) / half_width**3, 2 * math.asinh(math.sqrt(0.5 / wanted))
-    if excess(low) <= 0:  # nothing but rounding
-        return low
-    return float(brentq(excess, low, high * (1 + 1e-9), xtol=1e-300, rtol=1e-14))
-
-
-def geometric_delta(epsilon: parameters.Number, *, support: int, rate: parameters.Number) -> float:
-    """δ(ε) ≥ 1e-300 of `geometric` noise of any rate, to about 13 digits.
-
-    All ratios of neighbours are e^rate. Up to rate ε only −D counts, δ = p(D). Beyond it the whole
-    left half does: δ = p(D) + (1 − e^(ε−rate))·P(0 ≤ Z < D), by symmetry.
-
-    >>> geometric_delta("0.5", support=25, rate="0.5"), geometric_delta("0.5", support=25, rate=1)
-    (9.12729478...e-07, 0.28764...)
-    """
-    level, slope = parameters.epsilon(epsilon), _rate(rate)
-    masses = geometric(support=support, rate=slope)
-    half = float(masses[len(masses) // 2 : -1].sum())
-    delta = float(masses[-1]) - math.expm1(float(min(level - slope, Fraction(0)))) * half
-    if delta < privacy.DELTA_MIN:
-        where = f"for support {len(masses) // 2} and rate {float(slope)}"
-        raise ValueError(f"delta is below {privacy.DELTA_MIN} {where}, beyond float64")
-    return delta
 
 
 @dataclass(frozen=True)
@@ -162,12 +96,12 @@ def least_delta(epsilon: parameters.Number, *, support: int, digits: int = DIGIT
     '9.12729478501E-7'
     """
     level, half_width = parameters.epsilon(epsilon), parameters.support(support)
-    return to_digits(digits, lambda: _edge(interval(level), half_width))
+    return to_digits(digits, lambda: _edge(level, half_width))
 
 
-def _edge(level: Any, support: int) -> Any:
-    growth = exp(level)
-    return (growth - 1) / (exp(support * level) * (growth + 1) - 2)
+def _edge(level: Fraction, support: int) -> Ball:
+    growth = exponential(level)
+    return (growth - 1) / (exponential(support * level) * (growth + 1) - 2)
 
 
 def least_support(epsilon: parameters.Number, delta: parameters.Number) -> int:
@@ -182,9 +116,9 @@ def least_support(epsilon: parameters.Number, delta: parameters.Number) -> int:
     """
     level, target = parameters.epsilon(epsilon), parameters.delta(delta)
 
-    def compute() -> Any:
-        growth = exp(interval(level))
-        return log(((growth - 1) / interval(target) + 2) / (growth + 1)) / interval(level)
+    def compute() -> Ball:
+        growth = exponential(level)
+        return (((growth - 1) / ball(target) + 2) / (growth + 1)).log() / ball(level)
 
     return math.ceil(until(lambda found: math.ceil(found.lower) == math.ceil(found.upper), compute).upper)
 
@@ -208,29 +142,21 @@ def least_variance(
     level, target = parameters.epsilon(epsilon), parameters.delta(delta)
     inner = least_support(level, target) - 1
 
-    def compute() -> Any:
-        edge, spread = _edge(interval(level), inner), _geometric_variance(interval(level), inner)
-        reach = 2 * ((inner + 1) ** 2 - spread) / (exp(interval(level)) - 1 + 2 * edge)
-        return spread + (edge - interval(target)) * reach
+    def compute() -> Ball:
+        edge, spread = _edge(level, inner), _geometric_variance(level, inner)
+        reach = 2 * ((inner + 1) ** 2 - spread) / (exponential(level) - 1 + 2 * edge)
+        return spread + (edge - ball(target)) * reach
 
     return to_digits(digits, compute)
 
 
-def geometric_variance(epsilon: parameters.Number, *, support: int, digits: int = DIGITS) -> Enclosure:
-    """The variance of the noise e^(−ε|z|) on [−D, D] in closed form.
+def _geometric_variance(level: Fraction, support: int) -> Ball:
+    """The variance of the noise e^(−ε|z|) on [−D, D] in closed form, for D ≥ 0.
 
     With r = e^−ε, twice the sum r + 4r² + … + D²r^D =
     r·(1 + r − r^D·((D+1)² − (2D² + 2D − 1)·r + D²·r²))/(1 − r)³ is divided by the sum of all r^|z|, which
     is r^D over `least_delta`. (The sum grows by (D+1)²·r^(D+1) from D to D + 1 on both sides.)
-
-    >>> geometric_variance("0.5", support=25).digits(12)
-    '7.8...'
     """
-    level, half_width = parameters.epsilon(epsilon), parameters.support(support)
-    return to_digits(digits, lambda: _geometric_variance(interval(level), half_width))
-
-
-def _geometric_variance(level: Any, support: int) -> Any:
-    r, last, d = exp(-level), exp(-support * level), support
+    r, last, d = exponential(-level), exponential(-support * level), support
     inside = 1 + r - last * ((d + 1) ** 2 - (2 * d * d + 2 * d - 1) * r + d * d * r * r)
     return 2 * r * inside / (1 - r) ** 3 * _edge(level, support) / last

@@ -15,17 +15,23 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tablebuilder_dp import certified
+from flint import arb
+
+from tablebuilder_dp import certified, sampling
 from tablebuilder_dp.beyond import chain
-from tablebuilder_dp.sampling import LookupTable
+from tablebuilder_dp.noise import AnyNoise, check
+from tablebuilder_dp.sampling import LookupTable, Rule
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import Enclosure, exp, interval, to_digits
+from tablebuilder_dp.support.intervals import Ball, Enclosure, ball, to_digits
 from tablebuilder_dp.support.parameters import Number
 
+RULES = ("ceiling", "symmetric")
+"""The names of the rules by which probabilities become keys: the paper's ceilings, and ours."""
+
 ENDS_MAX = 10**5
-"""So many end weights are tried in search of a KEYSIZE."""
+"""The most end weights that are tried in search of a KEYSIZE."""
 
 
 def keeps_epsilon(table: LookupTable, epsilon: Number) -> bool:
@@ -114,25 +120,24 @@ def least_delta_table(epsilon: Number, *, support: int, keysize: int) -> LookupT
     return _table([left, *reversed(weights)])
 
 
-def _read(epsilon: Number, support: int, gamma: Number) -> tuple[Fraction, int, Fraction]:
-    """ε, D and γ of a design that keeps ε within its support, which makes p(D) its δ."""
-    level, half_width = parameters.epsilon(epsilon), parameters.support(support)
-    rate = parameters.gamma(gamma)
-    if rate * (2 * half_width - 1) > level:
-        allowed = f"at most epsilon/(2D - 1) = {float(level / (2 * half_width - 1))}"
-        raise parameters.wrong_value("gamma", allowed, gamma)
-    return level, half_width, rate
+def _read(noise: AnyNoise, epsilon: Number) -> Fraction:
+    """ε, which the noise must keep within its support: that makes p(D) its δ."""
+    level, steepest = parameters.epsilon(epsilon), check(noise).loss(1 - noise.support)
+    if steepest > level:
+        allowed = f"at least {float(steepest)}, the largest finite loss of the noise"
+        raise parameters.wrong_value("epsilon", allowed, epsilon)
+    return level
 
 
 _mass = lru_cache(maxsize=4096)(certified.pmf)
 
 
-def _whole(scaled: Callable[[Fraction], Fraction], z: int, support: int, gamma: Fraction) -> int:
+def _whole(scaled: Callable[[Fraction], Fraction], noise: AnyNoise, z: int) -> int:
     """⌊scaled(p(z))⌋, where scaled(p(z)) is monotone and irrational."""
     digits = certified.DIGITS
     while True:
-        found = _mass(z, support=support, gamma=gamma, digits=digits)
-        low, high = math.floor(scaled(found.lower)), math.floor(scaled(found.upper))
+        mass = _mass(noise, z, digits=digits)
+        low, high = math.floor(scaled(mass.lower)), math.floor(scaled(mass.upper))
         if low == high:
             return low
         digits *= 2
@@ -146,7 +151,7 @@ class KeySizes(NamedTuple):
     all_from: int
 
 
-def key_sizes(epsilon: Number, *, support: int, gamma: Number) -> KeySizes:
+def key_sizes(noise: AnyNoise, epsilon: Number) -> KeySizes:
     """The KEYSIZE for which some symmetric table keeps ε in both directions and has δ^Q ≤ δ = p(D).
 
     *Which.* Those with T(⌊KEYSIZE·δ⌋) ≥ KEYSIZE, T as in `least_delta_table`: an end weight t must obey
@@ -162,16 +167,18 @@ def key_sizes(epsilon: Number, *, support: int, gamma: Number) -> KeySizes:
     demanded) no term of the latter is larger, and one is smaller, so that T(t) ≥ (t+1)/δ for large t. Only
     for D = 1 and γ = ε all terms agree: T(t) = 2t + ⌊ρt⌋ < t/δ, and no KEYSIZE will do.
 
-    >>> key_sizes("0.5", support=25, gamma="0.0102")
+    >>> from tablebuilder_dp.noise import Noise
+    >>> key_sizes(Noise(25, "0.0102"), "0.5")
     KeySizes(smallest=20598, power_of_two=32768, all_from=20598)
     """
-    level, half_width, rate = _read(epsilon, support, gamma)
-    if half_width == 1 and rate == level:
-        raise parameters.wrong_value("gamma", "below epsilon for support 1", gamma)
+    level, half_width = _read(noise, epsilon), noise.support
+    if noise.loss(0) == level:
+        allowed = f"above {float(level)}, the only finite loss of the noise, or no keysize will do"
+        raise parameters.wrong_value("epsilon", allowed, epsilon)
 
     def first(end: int) -> int:
         """⌈end/δ⌉."""
-        return _whole(lambda delta: end / delta, half_width, half_width, rate) + 1
+        return _whole(lambda delta: end / delta, noise, half_width) + 1
 
     end = after_gap = begin = chain.least_growing(level)
     smallest = power = 0
@@ -179,10 +186,10 @@ def key_sizes(epsilon: Number, *, support: int, gamma: Number) -> KeySizes:
         start = first(end)
         if start > parameters.KEYSIZE_MAX:
             allowed = "such that a keysize of at most 2^64 keeps epsilon and delta"
-            raise parameters.wrong_value("gamma", allowed, gamma)
+            raise parameters.wrong_value("epsilon", allowed, epsilon)
         if end > begin + ENDS_MAX:
             allowed = f"such that {ENDS_MAX} end weights from {begin} on decide"
-            raise parameters.wrong_value("epsilon and gamma", allowed, (epsilon, gamma))
+            raise parameters.wrong_value("epsilon", allowed, epsilon)
         reached = chain.total(chain.steepest(end, half_width, level, most=4 * parameters.KEYSIZE_MAX))
         doubled = 1 << (start - 1).bit_length()  # the first power of two from the start on
         smallest = smallest or (start if start <= reached else 0)
@@ -193,41 +200,58 @@ def key_sizes(epsilon: Number, *, support: int, gamma: Number) -> KeySizes:
     return KeySizes(smallest, power, first(after_gap))
 
 
-def keeps_delta(epsilon: Number, *, support: int, gamma: Number, keysize: int) -> bool:
+def keeps_delta(noise: AnyNoise, epsilon: Number, *, keysize: int) -> bool:
     """Whether some symmetric table of this KEYSIZE keeps ε and has δ^Q ≤ δ: T(⌊KEYSIZE·δ⌋) ≥ KEYSIZE.
 
-    >>> [keeps_delta("0.5", support=25, gamma="0.0102", keysize=size) for size in (2**14, 2**15)]
+    >>> from tablebuilder_dp.noise import Noise
+    >>> [keeps_delta(Noise(25, "0.0102"), "0.5", keysize=size) for size in (2**14, 2**15)]
     [False, True]
     """
-    level, half_width, rate = _read(epsilon, support, gamma)
-    size = parameters.keysize(keysize)
-    end = _whole(lambda delta: delta * size, half_width, half_width, rate)
-    return end > 0 and chain.total(chain.steepest(end, half_width, level, most=size)) >= size
+    level, size = _read(noise, epsilon), parameters.keysize(keysize)
+    end = _whole(lambda delta: delta * size, noise, noise.support)
+    return end > 0 and chain.total(chain.steepest(end, noise.support, level, most=size)) >= size
 
 
-def distance(table: LookupTable, *, gamma: Number, digits: int = certified.DIGITS) -> Enclosure:
-    """The total variation distance ½·Σ |w(z)/KEYSIZE − p(z)| of any table from the noise C·exp(−γz²).
+def distance(table: LookupTable, noise: AnyNoise, *, digits: int = certified.DIGITS) -> Enclosure:
+    """The total variation distance ½·Σ |w(z)/KEYSIZE − p(z)| of any table from the noise.
 
-    >>> distance(LookupTable(10, (3, 7, 10)), gamma="0.5").digits(6)
+    >>> from tablebuilder_dp.noise import Noise
+    >>> distance(LookupTable(10, (3, 7, 10)), Noise(1, "0.5")).digits(6)
     '0.0518628'
     """
-    rate = parameters.gamma(gamma)
-    if not isinstance(table, LookupTable):
-        raise parameters.wrong_type("table", "a LookupTable", table)
+    if not isinstance(table, LookupTable) or table.support != check(noise).support:
+        raise parameters.wrong_type("table", f"a LookupTable of support {noise.support}", table)
     shares = [Fraction(weight, table.keysize) for weight in table.weights]
 
-    def compute() -> Any:
-        masses = [exp(-z * z * interval(rate)) for z in range(-table.support, table.support + 1)]
-        whole = sum(masses)
-        return sum(abs(interval(p) - mass / whole) for p, mass in zip(shares, masses, strict=True)) / 2
+    def compute() -> Ball:
+        half = list(certified.weights(noise, 0, noise.support))
+        (total,) = certified.moments(noise, 0)
+        masses = [*half[:0:-1], *half]
+        gaps = (abs(ball(share) - mass / total) for share, mass in zip(shares, masses, strict=True))
+        return sum(gaps, arb(0)) / 2
 
     return to_digits(digits, compute)
 
 
-def lookup_table(epsilon: Number, *, support: int, gamma: Number, keysize: int) -> LookupTable:
-    """The symmetric table nearest to the noise C·exp(−γz²) among those that keep ε, and δ if any can.
+def rule(epsilon: Number, *, name: str = "symmetric") -> Rule:
+    """The rule of a name, for `sampling.lookup_table`; the symmetric one keeps ε in both directions.
 
-    The design must keep ε itself, γ(2D − 1) ≤ ε, so that δ = p(D). Let t be the least end weight of
+    Raises ValueError for any other name than those of ``RULES``.
+
+    >>> from tablebuilder_dp.noise import Noise
+    >>> sampling.lookup_table(Noise(2, "0.15"), keysize=64, rule=rule("0.5")).weights
+    (9, 14, 18, 14, 9)
+    """
+    level = parameters.epsilon(epsilon)
+    if name not in RULES:
+        raise parameters.wrong_value("rule", "one of " + ", ".join(RULES), name)
+    return sampling.ceilings if name == "ceiling" else lambda noise, keysize: cuts(noise, level, keysize)
+
+
+def cuts(noise: AnyNoise, epsilon: Number, keysize: int) -> tuple[int, ...]:
+    """The cut points of the symmetric table nearest to the noise among those that keep ε, and δ if any can.
+
+    The noise must keep ε itself, γ(2D − 1) ≤ ε, so that δ = p(D). Let t be the least end weight of
     `least_delta_table`. Allowed are the symmetric tables with all ratios within e^ε in both directions
     and w(D) ≤ max(t, ⌊KEYSIZE·δ⌋): δ^Q ≤ δ wherever a symmetric table can have it, and else the least
     that it can be. Among these the table has the least total variation distance from the noise; of
@@ -239,20 +263,21 @@ def lookup_table(epsilon: Number, *, support: int, gamma: Number, keysize: int) 
     nearest table may give a value more keys than one nearer to zero has. A search that grows too large, as
     for some D in the hundreds, is refused.
 
-    >>> table = lookup_table("0.5", support=2, gamma="0.15", keysize=64)
-    >>> table.weights, keeps_epsilon(table, "0.5")
-    ((9, 14, 18, 14, 9), True)
+    Raises ArithmeticError where the search is refused.
+
+    >>> from tablebuilder_dp.noise import Noise
+    >>> cuts(Noise(2, "0.15"), "0.5", 64)
+    (9, 23, 41, 55, 64)
     """
-    level, half_width, rate = _read(epsilon, support, gamma)
-    size = parameters.keysize(keysize)
+    level, half_width, size = _read(noise, epsilon), noise.support, parameters.keysize(keysize)
     end, least = _least_end(level, half_width, size), chain.least_growing(level)
     if end < least:  # all weights are equal
-        return _table([end] * (half_width + 1))
-    exact = [_whole(lambda p: p * size * chain.SCALE, z, half_width, rate) for z in range(half_width + 1)]
+        return _table([end] * (half_width + 1)).cuts
+    exact = [_whole(lambda p: p * size * chain.SCALE, noise, z) for z in range(half_width + 1)]
     end = max(end, exact[-1] // chain.SCALE)
     highest = chain.steepest(end, half_width, level, most=size)
     weights = chain.nearest(exact, keys=size, epsilon=level, least=least, highest=highest)
     table = _table(weights)
     if table.keysize != size or weights[-1] > end or not keeps_epsilon(table, level):
         raise ArithmeticError(f"the search broke its own constraints: {weights}")
-    return table
+    return table.cuts

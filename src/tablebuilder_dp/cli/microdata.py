@@ -16,10 +16,10 @@ from typing import Any
 from tqdm import tqdm
 
 from tablebuilder_dp import design
+from tablebuilder_dp.beyond.symmetric import RULES
 from tablebuilder_dp.cli.answers import Answer, Register
 from tablebuilder_dp.cli.paper import add_slack
 from tablebuilder_dp.counts import small_counts
-from tablebuilder_dp.sampling import RULES
 from tablebuilder_dp.support import parameters
 
 KEYS = "record_key_1 record_key_2 record_key_3 record_key_4"
@@ -27,7 +27,7 @@ DESIGN = {
     "slack": str(float(design.PAPER_SLACK)),
     "keysize": "2^32",
     "rule": RULES[0],
-    "small_counts": small_counts.WAYS[0],
+    "small_counts": small_counts.CHOICES[0],
 }
 """What a design takes if nothing else is asked for; a table from elsewhere has its own."""
 
@@ -62,7 +62,7 @@ def register(command: Register) -> None:
     perturb.add_argument("--rule", choices=RULES, default=DESIGN["rule"], help="default: %(default)s")
     perturb.add_argument(
         "--small-counts",
-        choices=small_counts.WAYS,
+        choices=small_counts.CHOICES,
         default=DESIGN["small_counts"],
         help="counts below D: unbiased rows of their own, empty cells stay empty; or clamped at 0, "
         "which protects all counts alike and needs --secret-file (default: %(default)s)",

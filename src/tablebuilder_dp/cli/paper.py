@@ -8,11 +8,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from tablebuilder_dp import design, noise, privacy, sampling
+from tablebuilder_dp import design, privacy, sampling
 from tablebuilder_dp.beyond import best_gamma, composition, symmetric
 from tablebuilder_dp.cli import tables
 from tablebuilder_dp.cli.answers import PROGRAM, Answer, Register
 from tablebuilder_dp.counts import perturbation_table, small_counts, table_files
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support import files, parameters
 
 
@@ -72,8 +73,8 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keysize", required=True, metavar="K", help="number of keys, such as 2^32")
     parser.add_argument(
         "--rule",
-        choices=sampling.RULES,
-        default=sampling.RULES[0],
+        choices=symmetric.RULES,
+        default=symmetric.RULES[0],
         help="how probabilities become keys: the paper's ceilings, or symmetric weights "
         "that keep epsilon in both directions (default: %(default)s)",
     )
@@ -83,7 +84,7 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="write the table of all counts to a file")
     parser.add_argument(
         "--small-counts",
-        choices=small_counts.WAYS,
+        choices=small_counts.CHOICES,
         help="counts below D in that file: unbiased rows of their own, or negative results set to 0",
     )
     parser.add_argument(
@@ -92,11 +93,10 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
 
 
 def _design(options: argparse.Namespace) -> Answer:
-    found: design.Design | best_gamma.Best
     own: dict[str, float]
     if options.free_gamma:
         found = best_gamma.guide(options.epsilon, options.delta)
-        own = {"kink": found.kink}
+        own = {"kink": best_gamma.kink(found)}
     else:
         found = design.guide(options.epsilon, options.delta, slack=options.slack)
         own = {"iota": float(found.iota)}
@@ -146,17 +146,17 @@ def _privacy(options: argparse.Namespace) -> Answer:
         parameters.read_integer(options.cells or "1", "cells"),
     )
     if options.gamma is None:
-        rate: parameters.Number = noise.gamma(support=support, variance=options.variance)
+        noise = Noise.of_variance(support, options.variance)
     else:
-        rate = options.gamma
+        noise = Noise(support, options.gamma)
     if cells == 1:
-        deltas = privacy.delta(options.epsilon, support=support, gamma=rate)
+        deltas = privacy.delta(noise, options.epsilon)
     else:
-        deltas = composition.delta(options.epsilon, support=support, gamma=rate, cells=cells)
+        deltas = composition.delta(noise, options.epsilon, cells=cells)
     answer: dict[str, Any] = {
         "support": support,
-        "gamma": float(parameters.gamma(rate)),
-        "variance": noise.variance(support=support, gamma=rate),
+        "gamma": float(noise.gamma),
+        "variance": noise.variance,
         "profile": [
             {"epsilon": float(parameters.epsilon(level)), "delta": float(value)}
             for level, value in zip(options.epsilon, deltas, strict=True)
@@ -166,7 +166,7 @@ def _privacy(options: argparse.Namespace) -> Answer:
     text = [
         f"Noise on [-{support}, {support}]",
         *_lines({name: answer[name] for name in ("gamma", "variance")}),
-        _plateau_line(support, rate)
+        _plateau_line(noise)
         if cells == 1
         else f"  {cells} cells with one person in them, of independent noises",
         "",
@@ -176,12 +176,12 @@ def _privacy(options: argparse.Namespace) -> Answer:
     return Answer(answer, "\n".join(text))
 
 
-def _plateau_line(support: int, gamma: parameters.Number) -> str:
-    onset = float(parameters.gamma(gamma) * (2 * support - 1))
-    decades = float(noise.log_pmf(support=support, gamma=gamma)[0]) / math.log(10)
+def _plateau_line(noise: Noise) -> str:
+    onset = float(noise.loss(1 - noise.support))
+    decades = float(noise.log_pmf[0]) / math.log(10)
     if decades < -300:
         return f"  delta falls until epsilon {onset:.6g}, to about 1e{decades:.0f}"
-    height = privacy.plateau(support=support, gamma=gamma).height
+    height = privacy.plateau(noise).height
     return f"  delta falls until epsilon {onset:.6g} and stays at {_digits(height)} from there"
 
 
@@ -190,18 +190,19 @@ def _lookup(options: argparse.Namespace) -> tuple[design.Design, sampling.Lookup
         parameters.read_integer(options.support, "support"),
         parameters.read_keysize(options.keysize),
     )
-    made = design.proposition_3(options.epsilon, support=support, slack=options.slack)
-    noise_on_keys: dict[str, Any] = {"support": support, "gamma": made.gamma, "keysize": keysize}
-    if options.rule == "symmetric":
-        return made, symmetric.lookup_table(made.epsilon, **noise_on_keys)
-    return made, sampling.lookup_table(**noise_on_keys)
+    noise = design.proposition_3(options.epsilon, support=support, slack=options.slack)
+    return noise, sampling.lookup_table(noise, keysize=keysize, rule=_rule(options, noise))
+
+
+def _rule(options: argparse.Namespace, noise: design.Design) -> sampling.Rule:
+    return symmetric.rule(noise.epsilon, name=options.rule)
 
 
 def _table(options: argparse.Namespace) -> Answer:
     if options.output is not None:
         files.check(Path(options.output))
     made, table = _lookup(options)
-    saved = _save(options, made, table)
+    saved = _save(options, made, table.keysize)
     after, smallest = sampling.after_sampling(table), sampling.epsilon(table)
     answer: dict[str, Any] = {
         "keysize": table.keysize,
@@ -239,18 +240,17 @@ def _table(options: argparse.Namespace) -> Answer:
     return Answer(answer, "\n".join(text))
 
 
-def _save(options: argparse.Namespace, made: design.Design, last: sampling.LookupTable) -> dict[str, str]:
+def _save(options: argparse.Namespace, noise: design.Design, keysize: int) -> dict[str, str]:
     """Write the table of all counts if a file is named."""
     if options.output is None:
         if options.small_counts or options.layout:
             _require(options, "output")
         return {}
     _require(options, "small-counts")
-    way, layout = options.small_counts, options.layout or table_files.LAYOUTS[0]
-    aim: dict[str, Any] = {"support": last.support, "gamma": made.gamma, "keysize": last.keysize}
-    table = perturbation_table.build(**aim, way=way, last=last)
+    chosen, layout = options.small_counts, options.layout or table_files.LAYOUTS[0]
+    table = perturbation_table.build(noise, keysize=keysize, small_counts=chosen, rule=_rule(options, noise))
     table_files.write(table, options.output, layout=layout)
-    return {"output": options.output, "layout": layout, "small_counts": way}
+    return {"output": options.output, "layout": layout, "small_counts": chosen}
 
 
 def _designed_delta(made: design.Design) -> str:

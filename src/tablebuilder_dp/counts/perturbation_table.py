@@ -20,11 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tablebuilder_dp import certified, sampling
-from tablebuilder_dp.counts import asymmetric, certified_rows, small_counts
-from tablebuilder_dp.counts.asymmetric import Target
-from tablebuilder_dp.sampling import LookupTable
+from tablebuilder_dp.counts import certified as certified_rows
+from tablebuilder_dp.counts import rows
+from tablebuilder_dp.counts.rows import Symmetric
+from tablebuilder_dp.counts.small_counts import choice, published
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.privacy import Delta
+from tablebuilder_dp.sampling import LookupTable, Rule
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import Enclosure, exp, interval, to_digits
+from tablebuilder_dp.support.intervals import Enclosure
 
 COUNT_MAX = 2**63 - 1
 _DIGITS = (30, 120, 480)
@@ -96,18 +100,11 @@ class PerturbationTable:
 
 
 def build(
-    *,
-    support: int,
-    variance: parameters.Number | None = None,
-    gamma: parameters.Number | None = None,
-    keysize: int,
-    way: str = "rows",
-    last: LookupTable | None = None,
+    noise: Symmetric, *, keysize: int, small_counts: str = "rows", rule: Rule = sampling.ceilings
 ) -> PerturbationTable:
-    """The table of the noise with a support and a variance, or the γ of its symmetric row.
+    """The table of all counts whose symmetric noise, that of every count from D on, is given.
 
-    ``last`` is the row of D and all larger counts, such as one of `symmetric.lookup_table`; else it is
-    made by ceilings like the others.
+    ``rule`` makes the row of D and all larger counts from a `Noise`; the other rows are made by ceilings.
 
     "rows" gives each count below D its own noise, unbiased before rounding (the ceilings move mass to
     the left), and leaves 0 as it is. "clamped" is max(0, n + Z): all keys below the cut of −n give −n.
@@ -119,35 +116,34 @@ def build(
     there, and unequal ones with probability 1 − Σ P₀(y)² if not, which proves the absence. So the
     (ε, δ) of all counts is a promise about one published cell.
 
-    >>> table = build(support=2, variance=1, keysize=256)
+    Raises ArithmeticError where a cut point is not decided.
+
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> table = build(OfVariance(2, 1), keysize=256)
     >>> [row.weights for row in table.rows]
     [(0, 0, 256, 0, 0), (0, 102, 79, 49, 26), (17, 62, 99, 62, 16)]
-    >>> build(support=2, variance=1, keysize=256, way="clamped").rows[1].weights
+    >>> build(OfVariance(2, 1), keysize=256, small_counts="clamped").rows[1].weights
     (0, 79, 99, 62, 16)
     """
-    aim = asymmetric.target(support=support, variance=variance, gamma=gamma)
-    size, chosen = parameters.keysize(keysize), small_counts.way_out(way)
-    if last is None:
-        last = LookupTable(keysize=size, cuts=_cuts(aim.support, aim, size))
-    elif not isinstance(last, LookupTable) or (last.support, last.keysize) != (aim.support, size):
-        raise parameters.wrong_value("last", f"a LookupTable of support {aim.support}, keysize {size}", last)
-    if chosen == "rows":
-        cuts = [_cuts(count, aim, size) for count in range(aim.support)]
+    support, size, chosen = rows.check(noise), parameters.keysize(keysize), choice(small_counts)
+    if isinstance(noise, Noise):
+        last = sampling.lookup_table(noise, keysize=size, rule=rule)
     else:
-        cuts = [(*[0] * places, *last.cuts[places:]) for places in range(aim.support, 0, -1)]
+        last = LookupTable(keysize=size, cuts=_cuts(noise, support, size))
+    if chosen == "rows":
+        cuts = [_cuts(noise, count, size) for count in range(support)]
+    else:
+        cuts = [(*[0] * places, *last.cuts[places:]) for places in range(support, 0, -1)]
     return PerturbationTable((*(LookupTable(keysize=size, cuts=row) for row in cuts), last))
 
 
-def _cuts(count: int, aim: Target, keysize: int) -> tuple[int, ...]:
+def _cuts(noise: Symmetric, count: int, keysize: int) -> tuple[int, ...]:
     """⌈KEYSIZE·P(Z ≤ z)⌉ for z = −D, …, D.
 
-    With a given γ no such number of row D is whole (`certified.cuts`). Of the other rows that is not
-    known; where one is whole, or too near for 480 digits, the table is refused.
+    Where one of them is whole, or too near for 480 digits, the table is refused.
     """
-    if count == aim.support and aim.gamma is not None:
-        return certified.cuts(support=aim.support, gamma=aim.gamma, keysize=keysize)
     for digits in _DIGITS:
-        pmf = certified_rows.solve(count, aim, digits).pmf[:-1]
+        pmf = certified_rows.solve(noise, count, digits).pmf[:-1]
         lower, upper = (
             [math.ceil(keysize * min(reach, Fraction(1))) for reach in accumulate(side)]
             for side in ([one.lower for one in pmf], [one.upper for one in pmf])
@@ -164,7 +160,8 @@ def sample(table: PerturbationTable, counts: ArrayLike, keys: ArrayLike) -> Any:
 
     Counts and keys are integers, or arrays of them of one shape; keys lie in [0, KEYSIZE).
 
-    >>> table = build(support=2, variance=1, keysize=256)
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> table = build(OfVariance(2, 1), keysize=256)
     >>> sample(table, 1, 255), sample(table, [0, 1, 2, 1000], [0, 0, 0, 255])
     (2, array([ 0, -1, -2,  2]))
     """
@@ -206,32 +203,35 @@ def _sorted_sample(table: PerturbationTable, rows: NDArray[Any], keys: NDArray[A
 def outputs(table: PerturbationTable, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """How many keys publish each value from max(0, n − D) to n + 1 + D: of count n, and of n + 1.
 
-    >>> outputs(build(support=2, variance=1, keysize=256), 1)
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> outputs(build(OfVariance(2, 1), keysize=256), 1)
     ((102, 79, 49, 26, 0), (17, 62, 99, 62, 16))
     """
     first = int(_checked(table).place(parameters.integer(count, "count", low=0, high=table.largest - 1)))
-    less, more = (small_counts.published(table.row(n).weights, n, 0) for n in (first, first + 1))
+    less, more = (published(table.row(n).weights, n, 0) for n in (first, first + 1))
     start = max(first - table.support, 0)
     return (*less[start:], 0), tuple(more[start:])
 
 
-def delta(table: PerturbationTable, count: int, epsilon: parameters.Number) -> tuple[Enclosure, Enclosure]:
-    """δ(ε) of the counts n and n + 1: of the larger against the smaller, and the other way round.
+def delta(table: PerturbationTable, count: int, epsilon: parameters.Number) -> Delta[Enclosure]:
+    """δ(ε) of the counts n and n + 1, in both directions.
 
     The weights are exact, so a δ of zero is exactly zero and every other is known to 30 digits.
 
-    >>> up, down = delta(build(support=2, variance=1, keysize=256), 0, 1)
-    >>> up.lower, down.upper
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> both = delta(build(OfVariance(2, 1), keysize=256), 0, 1)
+    >>> both.backward.lower, both.forward.upper
     (Fraction(77, 128), Fraction(0, 1))
     """
-    less, more = ([Fraction(weight, table.keysize) for weight in side] for side in outputs(table, count))
-    return certified.hockey_stick(more, less, epsilon)
+    level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
+    return certified.of_weights(*outputs(table, count), level, unit=table.keysize)
 
 
 def alone(table: PerturbationTable, count: int) -> Fraction:
     """The least δ that any ε gives to the counts n and n + 1: the mass that one of them alone publishes.
 
-    >>> alone(build(support=2, variance=1, keysize=256), 1)
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> alone(build(OfVariance(2, 1), keysize=256), 1)
     Fraction(1, 16)
     """
     pairs = list(zip(*outputs(table, count), strict=True))
@@ -244,7 +244,8 @@ def growth(table: PerturbationTable, count: int, delta: parameters.Number | None
 
     It is exact, or infinite where δ is below `alone`.
 
-    >>> table = build(support=2, variance=1, keysize=256)
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> table = build(OfVariance(2, 1), keysize=256)
     >>> growth(table, 1), growth(table, 0, "0.6")
     (Fraction(86, 17), inf)
     """
@@ -258,18 +259,16 @@ def growth(table: PerturbationTable, count: int, delta: parameters.Number | None
 def _deltas(table: PerturbationTable, epsilon: Fraction) -> list[tuple[Fraction, Fraction]]:
     """Of every pair δ(ε), the larger direction, and the probability that the loss exceeds ε.
 
-    The weights are integers, so e^ε alone is rounded: down, to a multiple of 2^−128, which raises δ and
-    can only add to the values whose loss exceeds ε.
+    The weights are integers, so e^ε alone is rounded: down, to a multiple of 2^−128, which raises δ.
     """
-    lowest = to_digits(45, lambda: exp(interval(epsilon))).lower if epsilon else Fraction(1)
-    growth = math.floor(lowest * 2**128)
+    growth, _ = certified.growth(epsilon, 128)
     found = []
     for count in table.pairs:
-        both = list(zip(*outputs(table, count), strict=True))
-        sums = (sum(max((pair[i] << 128) - growth * pair[1 - i], 0) for pair in both) for i in (0, 1))
-        apart = [pair for pair in both if max(pair) << 128 > growth * min(pair)]
-        masses = (sum(pair[i] for pair in apart) for i in (0, 1))
-        found.append((Fraction(max(sums), table.keysize << 128), Fraction(max(masses), table.keysize)))
+        less, more = outputs(table, count)
+        both = [certified.excess(p, q, epsilon) for p, q in ((less, more), (more, less))]
+        deltas = ((above.ours << 128) - growth * above.theirs for above in both)
+        mass = max(above.ours for above in both)
+        found.append((Fraction(max(deltas), table.keysize << 128), Fraction(mass, table.keysize)))
     return found
 
 
@@ -292,7 +291,8 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
 
     Without an ε, δ is the least that any ε gives to all of them, and ε the smallest that belongs to it.
 
-    >>> table = build(support=2, variance=1, keysize=256)
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> table = build(OfVariance(2, 1), keysize=256)
     >>> guarantee(table, first=1, epsilon=1)
     Guarantee(epsilon=1.0, delta=0.2179..., worst=1, loss_above_epsilon=0.3984375)
     """
@@ -331,7 +331,8 @@ def requantised(table: PerturbationTable, keysize: int) -> PerturbationTable:
     that is key < ⌈cut·keysize/KEYSIZE⌉, the new cut point. Noise that does not rise with the key has no
     cut points, so its keys stay as many as they are.
 
-    >>> requantised(build(support=2, variance=1, keysize=256), 10).rows[2].cuts
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> requantised(build(OfVariance(2, 1), keysize=256), 10).rows[2].cuts
     (1, 4, 7, 10, 10)
     """
     size, old = parameters.keysize(keysize), _checked(table).keysize

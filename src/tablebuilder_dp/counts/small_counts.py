@@ -1,6 +1,6 @@
 """Counts below D, where n + Z could be negative: what two ways out protect, and what they cost.
 
-*Rows*: a count n < D has the maximum-entropy noise on [−n, D] (`asymmetric`). It is unbiased, but an
+*Rows*: a count n < D has the maximum-entropy noise on [−n, D] (`rows`). It is unbiased, but an
 empty cell stays empty, and this leaves a hole that no unbiased noise can close (`hole_bound`).
 *Clamped*: max(0, n + Z) with the symmetric Z keeps the symmetric δ for every count (`deltas`), at a
 known bias (`clamping_bias`).
@@ -18,41 +18,39 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tablebuilder_dp import privacy
-from tablebuilder_dp.counts import asymmetric
+from tablebuilder_dp.counts import rows
+from tablebuilder_dp.counts.rows import Symmetric
+from tablebuilder_dp.noise import Array
+from tablebuilder_dp.privacy import Delta
 from tablebuilder_dp.support import parameters
 
-Array = NDArray[np.float64]
 Number = parameters.Number
 Mass = TypeVar("Mass")
 
-WAYS = ("rows", "clamped")
+CHOICES = ("rows", "clamped")
 
 
-def way_out(value: Any) -> str:
-    """Read the way, "rows" or "clamped"."""
-    if not isinstance(value, str) or value not in WAYS:
-        raise parameters.wrong_value("way", "one of " + ", ".join(WAYS), value)
+def choice(value: Any) -> str:
+    """Read what is done to small counts, "rows" or "clamped"; anything else is a ValueError."""
+    if not isinstance(value, str) or value not in CHOICES:
+        raise parameters.wrong_value("small_counts", "one of " + ", ".join(CHOICES), value)
     return value
 
 
-def noise_table(
-    *, support: int, variance: Number | None = None, gamma: Number | None = None, way: str = "rows"
-) -> Array:
+def noise_table(noise: Symmetric, *, small_counts: str = "rows") -> Array:
     """The noise of the counts 0, …, D, one row each, in float64.
 
-    >>> noise_table(support=1, variance="0.5", way="clamped")
+    >>> noise_table(rows.OfVariance(1, "0.5"), small_counts="clamped")
     array([[0.  , 0.75, 0.25],
            [0.25, 0.5 , 0.25]])
     """
-    if way_out(way) == "rows":
-        return asymmetric.rows(support=support, variance=variance, gamma=gamma).table
-    aim = asymmetric.target(support=support, variance=variance, gamma=gamma)
-    p = asymmetric.symmetric(aim)
-    table = np.where(np.arange(2 * aim.support + 1) >= np.arange(aim.support, -1, -1)[:, None], p, 0)
-    table[np.arange(aim.support + 1), np.arange(aim.support, -1, -1)] = p.cumsum()[aim.support :: -1]
+    if choice(small_counts) == "rows":
+        return rows.rows(noise).table
+    support, p = rows.check(noise), rows.symmetric_pmf(noise)
+    table = np.where(np.arange(2 * support + 1) >= np.arange(support, -1, -1)[:, None], p, 0)
+    table[np.arange(support + 1), np.arange(support, -1, -1)] = p.cumsum()[support::-1]
     return table
 
 
@@ -80,7 +78,7 @@ def _support(table: Any) -> int:
 def transition_matrix(table: Array, *, largest: int) -> Array:
     """P(n → y) for counts n = 0, …, N (``largest``) and published values y = 0, …, N + D.
 
-    >>> transition_matrix(noise_table(support=1, variance="0.5"), largest=2)
+    >>> transition_matrix(noise_table(rows.OfVariance(1, "0.5")), largest=2)
     array([[1.  , 0.  , 0.  , 0.  ],
            [0.25, 0.5 , 0.25, 0.  ],
            [0.  , 0.25, 0.5 , 0.25]])
@@ -95,20 +93,15 @@ def transition_matrix(table: Array, *, largest: int) -> Array:
     return matrix
 
 
-class Pairs(NamedTuple):
-    """δ of the pairs n = 0, …, D in both directions; the last stands for every larger pair."""
+def deltas(table: Array, epsilon: Number) -> Delta[Array]:
+    """δ(ε) of the pairs n = 0, …, D in both directions, straight from the definition.
 
-    up: Array
-    down: Array
-
-
-def deltas(table: Array, epsilon: Number) -> Pairs:
-    """δ(ε) of every pair of neighbouring counts, straight from the definition.
+    The last pair stands for every larger one.
 
     **Rows.** Row n + 1 alone can publish n + 1 + D, so ``up`` ≥ p(D) of row n + 1 at every ε. Nothing
     is published by n alone if 0 ≤ n < D, so ``down`` is zero from some ε on: in the end ``up`` is the
     worse. For an ε on the plateau of the symmetric noise, where δ is its p(D), every pair n < D − 1
-    with V binding at n + 1 is worse than that, as p(D) falls with n (`asymmetric.rows`).
+    with V binding at n + 1 is worse than that, as p(D) falls with n (`rows.rows`).
 
     **Clamped.** *Theorem.* For every n ≥ 0 ``up`` is δ(ε) of the symmetric noise. ``down`` is too if
     n ≥ min(D, −z*), and otherwise it is the smaller max(0, P(Z ≤ −n) − e^ε·P(Z ≤ −n−1)).
@@ -119,15 +112,14 @@ def deltas(table: Array, epsilon: Number) -> Pairs:
     negative, above they are, so the sum loses nothing exactly if −n ≤ max(z*, −D). That neither
     exceeds the symmetric δ also follows without a formula: clamping is post-processing.
 
-    >>> found = deltas(noise_table(support=5, variance=3), 1)
-    >>> found.up.round(4), found.down.round(4)
+    >>> found = deltas(noise_table(rows.OfVariance(5, 3)), 1)
+    >>> found.backward.round(4), found.forward.round(4)
     (array([0.512 , 0.0276, 0.0057, 0.0061, 0.0141, 0.0173]),
      array([0.    , 0.    , 0.0374, 0.0219, 0.0185, 0.0173]))
     """
-    rows = transition_matrix(table, largest=_support(table) + 1)
-    found = [privacy.hockey_stick(more, less, epsilon) for less, more in pairwise(rows)]
-    up, down = np.array(found).T
-    return Pairs(up, down)
+    outcomes = transition_matrix(table, largest=_support(table) + 1)
+    both = [privacy.hockey_stick(less, more, epsilon) for less, more in pairwise(outcomes)]
+    return Delta(*np.array(both).T)
 
 
 class Measures(NamedTuple):
@@ -141,7 +133,7 @@ class Measures(NamedTuple):
 def measures(table: Array) -> Measures:
     """What each row costs and how much it confuses.
 
-    >>> measures(noise_table(support=1, variance="0.5", way="clamped")).bias
+    >>> measures(noise_table(rows.OfVariance(1, "0.5"), small_counts="clamped")).bias
     array([0.25, 0.  ])
     """
     support = _support(table)
@@ -152,36 +144,34 @@ def measures(table: Array) -> Measures:
     return Measures(bias, variance, 0 - (table * logarithms).sum(axis=1))  # 0 − 0 is not −0
 
 
-def clamping_bias(*, support: int, variance: Number | None = None, gamma: Number | None = None) -> Array:
+def clamping_bias(noise: Symmetric) -> Array:
     """E[max(0, n + Z)] − n = Σ_{j>n} (j − n)·p(j) for n = 0, …, D: all terms positive, zero at D.
 
     *Proof.* max(0, n + Z) = n + Z + max(0, −n − Z); the mean of Z is zero, and by symmetry that of the
     last term is Σ_{j>n} (j − n)·p(j). At n = 0 it is E[max(0, Z)].
 
-    >>> clamping_bias(support=1, variance="0.5")
+    >>> clamping_bias(rows.OfVariance(1, "0.5"))
     array([0.25, 0.  ])
     """
-    tail = asymmetric.symmetric(asymmetric.target(support=support, variance=variance, gamma=gamma))
-    bias: Array = np.append(tail[:support].cumsum().cumsum()[::-1], 0)  # Σ_{j>n} P(Z ≥ j) is the same sum
+    tail = rows.symmetric_pmf(noise)[: noise.support]
+    bias: Array = np.append(tail.cumsum().cumsum()[::-1], 0)  # Σ_{j>n} P(Z ≥ j) is the same sum
     return bias
 
 
-def clamping_variance(*, support: int, variance: Number | None = None, gamma: Number | None = None) -> Array:
+def clamping_variance(noise: Symmetric) -> Array:
     """Var max(0, n + Z) = V − Σ_{j>n} (j² − n²)·p(j) − bias², for n = 0, …, D.
 
     *Proof.* The error is max(Z, −n): its square is Z² but for Z = −j < −n, where it is n², not j².
     Summed from the terms that remain: Σ_{z≥−n} z²·p(z) + n²·P(Z < −n) − bias².
 
-    >>> clamping_variance(support=1, variance="0.5")
+    >>> clamping_variance(rows.OfVariance(1, "0.5"))
     array([0.1875, 0.5   ])
     """
-    p = asymmetric.symmetric(asymmetric.target(support=support, variance=variance, gamma=gamma))
-    half = p[support:]
-    squares = np.arange(support + 1.0) ** 2
+    half = rows.symmetric_pmf(noise)[noise.support :]
+    squares = np.arange(noise.support + 1.0) ** 2
     inside = (squares * half).cumsum()
     beyond = np.append(half[:0:-1].cumsum()[::-1], 0)
-    bias = clamping_bias(support=support, variance=variance, gamma=gamma)
-    spread: Array = inside[-1] + inside + squares * beyond - bias**2
+    spread: Array = inside[-1] + inside + squares * beyond - clamping_bias(noise) ** 2
     return spread
 
 

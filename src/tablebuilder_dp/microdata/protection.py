@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-from tablebuilder_dp import certified, sampling
 from tablebuilder_dp import design as design_guide
 from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.cellkey import BITS
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts import table_files
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.design import Design
 from tablebuilder_dp.support import parameters
 
 
@@ -21,15 +20,15 @@ from tablebuilder_dp.support import parameters
 class Protection:
     """A perturbation table as cell keys are looked up in it, and what it was made from.
 
-    ``made``, ``delta`` (the δ asked for), ``rule`` and ``way`` are None for a table from elsewhere,
-    ``source``, a file's name, and ``file`` are None for a design.
+    ``noise``, ``delta`` (the δ asked for), ``rule`` and ``small_counts`` are None for a table from
+    elsewhere, ``source``, a file's name, and ``file`` are None for a design.
     """
 
     table: PerturbationTable
-    made: design_guide.Design | None = None
+    noise: Design | None = None
     delta: Fraction | None = None
     rule: str | None = None
-    way: str | None = None
+    small_counts: str | None = None
     source: str | None = None
     file: Path | None = field(default=None, repr=False, compare=False)
 
@@ -59,25 +58,18 @@ def design(
     target, size = parameters.delta(delta), parameters.keysize(keysize)
     if size & (size - 1) or size > 2**BITS:
         raise parameters.wrong_value("keysize", "a power of 2 up to 2^32", keysize)
-    if rule not in sampling.RULES:
-        raise parameters.wrong_value("rule", "one of " + ", ".join(sampling.RULES), rule)
-    made = design_guide.guide(epsilon, target, slack=slack)
-    noise: dict[str, Any] = {"support": made.support, "gamma": made.gamma, "keysize": size}
-    if rule == "symmetric":
-        last = symmetric.lookup_table(made.epsilon, **noise)
-    else:
-        last = sampling.lookup_table(**noise)
-    masses, zero = [Fraction(weight, size) for weight in last.weights], Fraction(0)
-    both = certified.hockey_stick([*masses, zero], [zero, *masses], made.epsilon)
-    kept = max(one.upper for one in both)
+    noise = design_guide.guide(epsilon, target, slack=slack)
+    table = perturbation.build(
+        noise, keysize=size, small_counts=small_counts, rule=symmetric.rule(noise.epsilon, name=rule)
+    )
+    kept = max(one.upper for one in perturbation.delta(table, noise.support, noise.epsilon))
     if kept > target:
         raise ValueError(
-            f"keysize must be so large that rounding keeps epsilon {float(made.epsilon)} and delta "
+            f"keysize must be so large that rounding keeps epsilon {float(noise.epsilon)} and delta "
             f"{float(target)}, got {size}, which has delta {float(kept):.3g}: rule symmetric may need fewer "
             "keys"
         )
-    table = perturbation.build(**noise, way=small_counts, last=last)
-    return Protection(table, made=made, delta=target, rule=rule, way=small_counts)
+    return Protection(table, noise=noise, delta=target, rule=rule, small_counts=small_counts)
 
 
 def from_table(table: PerturbationTable | str | Path) -> Protection:

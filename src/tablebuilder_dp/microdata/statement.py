@@ -39,7 +39,7 @@ def facts(
     infinite ε and a δ of 1. Their keys are sums of the same record keys, and a total's sum follows from
     those of its parts; two such keys are independent, three need not be.
     """
-    table, made = protection.table, protection.made
+    table, made = protection.table, protection.noise
     epsilon = None if made is None else made.epsilon
     noise: dict[str, Any] = {"keysize": table.keysize, "support": table.support}
     if made is not None:
@@ -50,7 +50,7 @@ def facts(
             "gamma": float(made.gamma),
             "variance": made.variance,
             "rule": protection.rule,
-            "small_counts": protection.way,
+            "small_counts": protection.small_counts,
         }
     else:
         noise |= {"source": protection.source}
@@ -98,7 +98,8 @@ def one_apart(table: PerturbationTable) -> Fraction:
     Without the person they are one set of records with one key, so the answers agree. With the person
     they have independent keys and agree only by chance; all other answers happen to this case alone.
 
-    >>> one_apart(perturbation.build(support=1, variance="0.5", keysize=4))
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> one_apart(perturbation.build(OfVariance(1, "0.5"), keysize=4))
     Fraction(3, 4)
     """
     pairs = (perturbation.outputs(table, count) for count in table.pairs[1:] or table.pairs)

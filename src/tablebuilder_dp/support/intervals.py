@@ -1,30 +1,42 @@
-"""Intervals that contain the truth, and the arithmetic that keeps them honest.
+"""Numbers that are known up to a proved error, and the precision that settles a question about them.
 
-mpmath computes with intervals of a working precision; this module reads them as rational
-enclosures, repairs mpmath's rounding of exp and log, and raises the precision until the wanted
-digits, or the comparison in question, are decided. The working precision is one for the process,
-so these functions are not for use in several threads at once.
+Arb, through python-flint, computes with balls: a middle and a radius that is sure to cover every error
+of rounding. This module reads balls as rational enclosures and raises the precision until the wanted
+digits, or the comparison in question, are decided. The precision is one for the process: `precision`
+sets it for a block under a lock and restores it, so that many threads may ask at once and no answer
+depends on what was asked before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Any
 
-from mpmath.ctx_iv import MPIntervalContext
-from mpmath.libmp import from_man_exp, from_rational, round_ceiling, round_floor, to_rational
+from flint import arb, ctx, fmpq
 
 from tablebuilder_dp.support import parameters
 
 MAX_DIGITS = 1000
 MAX_BITS = 1 << 14
 
-iv: Any = MPIntervalContext()
-"""mpmath's intervals at the working precision ``iv.prec``, in bits."""
+Ball = arb
+"""A real number with its error bound; ``<`` and ``>`` between balls are true only if they are certain.
+
+Squares are written ``x * x``: python-flint has no ``x**2`` of a ball whose middle is zero.
+"""
+
+EXPONENT_MAX = 1 << 20
+"""Balls beyond 2^±this many are not written out as fractions: they would fill the memory."""
+
+_SMALLEST, _LARGEST = arb(2) ** -EXPONENT_MAX, arb(2) ** EXPONENT_MAX
+_UNDECIDED = (
+    f"no decision at {MAX_BITS} bits: an equality, or gamma enclosed too widely, or a value too small"
+)
+_one_at_a_time = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -53,80 +65,81 @@ class Enclosure:
         return str(low)
 
 
-def interval(value: Fraction | Enclosure) -> Any:
-    """An mpmath interval of the working precision around an exact or enclosed number."""
-    low, high = (value.lower, value.upper) if isinstance(value, Enclosure) else (value, value)
-    return iv.make_mpf((_rounded(low, round_floor), _rounded(high, round_ceiling)))
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Let balls have this many bits in a block; every other thread that asks for balls waits."""
+    with _one_at_a_time, ctx.workprec(bits):
+        yield
 
 
-def _rounded(value: Fraction, rounding: str) -> Any:
-    """A raw mpmath number of the working precision.
+def ball(value: Fraction | int | Enclosure) -> Ball:
+    """A ball of the working precision around an exact or enclosed number."""
+    if isinstance(value, Enclosure):
+        return ball(value.lower).union(ball(value.upper))
+    return arb(fmpq(value.numerator, value.denominator))
 
-    A power of two below the line goes into the exponent: mpmath would strip its zeros eight at a time.
+
+def enclosure(value: Ball) -> Enclosure:
+    """The exact ends of a ball.
+
+    >>> enclosure(ball(Fraction(1, 4)))
+    Enclosure(lower=Fraction(1, 4), upper=Fraction(1, 4))
     """
-    if value.denominator.bit_count() == 1:
-        return from_man_exp(value.numerator, 1 - value.denominator.bit_length(), iv.prec, rounding)
-    return from_rational(value.numerator, value.denominator, iv.prec, rounding)
+    middle, radius = _exact(value.mid()), _exact(value.rad())
+    return Enclosure(middle - radius, middle + radius)
 
 
-def enclosure(value: Any) -> Enclosure:
-    """The exact ends of an mpmath interval."""
-    low, high = (Fraction(*map(int, to_rational(end))) for end in value._mpi_)
-    return Enclosure(low, high)
+def _exact(value: Ball) -> Fraction:
+    mantissa, exponent = (int(part) for part in value.man_exp())
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
-def _widened(value: Any) -> Any:
-    """The interval with sixteen ulps more at each end.
+def exponential(value: Fraction | int | Enclosure) -> Ball:
+    """e^x of an exact or enclosed number; of an enclosure by its ends, since balls of wide ones lose much."""
+    if isinstance(value, Enclosure):
+        return exponential(value.lower).union(exponential(value.upper))
+    return ball(value).exp()
 
-    mpmath rounds outwards from a value that is already rounded, and so its exp misses the true value
-    by a sliver of an ulp about once in 5000 calls; log works in the same way.
+
+def until(decided: Callable[[Enclosure], bool], compute: Callable[[], Ball], *, bits: int = 128) -> Enclosure:
+    """Run ``compute`` at rising precision until its enclosure settles the question.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not, or the value is beyond 2^±EXPONENT_MAX.
     """
-    margin = iv.mpf(2) ** (4 - iv.prec)
-    return value * iv.mpf([1 - margin.b, 1 + margin.b])
+    for found in _computed(compute, bits):
+        if abs(found) > _LARGEST or (abs(found) < _SMALLEST and abs(found) > 0):
+            raise ArithmeticError(f"no decision: a value beyond 2^±{EXPONENT_MAX}")
+        if abs(found) > _SMALLEST or found.is_zero():
+            ends = enclosure(found)
+            if decided(ends):
+                return ends
+    raise ArithmeticError(_UNDECIDED)
 
 
-def exp(value: Any) -> Any:
-    """e^x for every x of an interval."""
-    return _widened(iv.exp(value))
-
-
-def log(value: Any) -> Any:
-    """The natural logarithm of every x of an interval."""
-    if not value.a > 0:  # `until` tries again with more bits
-        raise OverflowError("the logarithm of an interval that reaches down to zero")
-    return _widened(iv.log(value))
-
-
-def positive_part(value: Any) -> Any:
-    """max(0, x) for every x of an interval."""
-    zero = iv.mpf(0)
-    return iv.mpf([max(value.a, zero), max(value.b, zero)])
-
-
-def until(decided: Callable[[Enclosure], bool], compute: Callable[[], Any]) -> Enclosure:
-    """Run ``compute`` at rising precision until its enclosure settles the question."""
-    bits = 128
+def _computed(compute: Callable[[], Ball], bits: int) -> Iterator[Ball]:
+    """What ``compute`` gives at rising precision, where it is finite: else more bits may help."""
     while bits <= MAX_BITS:
-        iv.prec = bits
-        with suppress(OverflowError):  # an interval that reaches to infinity: more bits may help
-            found = enclosure(compute())
-            if decided(found):
-                return found
+        with precision(bits):
+            found = compute()
+        if found.is_finite():
+            yield found
         bits *= 2
-    raise ArithmeticError(
-        f"no decision at {MAX_BITS} bits: an equality, or gamma enclosed too widely, or a value too small"
-    )
 
 
-def to_digits(digits: int, compute: Callable[[], Any]) -> Enclosure:
+def to_digits(digits: int, compute: Callable[[], Ball]) -> Enclosure:
     """Enclose to a relative width of 10^−digits."""
-    scale = 10 ** parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
+    wanted = parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
+    scale = 10**wanted
     return until(
         lambda found: (found.upper - found.lower) * scale <= min(abs(found.lower), abs(found.upper)),
         compute,
+        bits=64 + 4 * wanted,
     )
 
 
-def below(bound: Fraction, compute: Callable[[], Any]) -> bool:
+def below(bound: Fraction, compute: Callable[[], Ball]) -> bool:
     """Decide whether a computed quantity is below ``bound``; the two must not be equal."""
-    return until(lambda found: bound not in found, compute).upper < bound
+    for difference in _computed(lambda: compute() - ball(bound), 128):
+        if difference < 0 or difference > 0:
+            return bool(difference < 0)
+    raise ArithmeticError(_UNDECIDED)

@@ -1,22 +1,20 @@
 """The maximum-entropy noise on [−n, D], for counts n below D whose published value may not be negative.
 
 The paper's problem (largest entropy, mean zero, E[Z²] ≤ V) is solved there by p(z) ∝ exp(−λz − γz²).
-`rows` proves it, says when V is reached, and computes λ, γ and p for all counts at once in float64;
-`certified_rows` encloses them, `small_counts` says what they protect.
+`rows` says when V is reached, and computes λ, γ and p for all counts at once in float64;
+`counts.certified` encloses them, `small_counts` says what they protect.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tablebuilder_dp import noise
+from tablebuilder_dp.noise import Array, Noise, variance_bound
 from tablebuilder_dp.support import parameters
-
-Array = NDArray[np.float64]
 
 SUPPORT_MAX = 1000
 """A table has (D + 1)(2D + 1) entries: beyond this it is of no use to anybody."""
@@ -25,37 +23,44 @@ _ITERATIONS = 100  # about twelve are usual
 _CLOSE = 1e-8  # Newton's error is squared by the step that is still taken
 
 
-class Target(NamedTuple):
-    """What the table is made for: D, and exactly one of V and γ (of the symmetric noise)."""
+@dataclass(frozen=True, init=False)
+class OfVariance:
+    """The symmetric noise of a variance, exactly: its γ is irrational, and zero where V is D(D+1)/3 or more.
+
+    >>> OfVariance(5, "3")
+    OfVariance(support=5, variance=Fraction(3, 1))
+    """
 
     support: int
-    variance: Fraction | None
-    gamma: Fraction | None
+    variance: Fraction
+
+    def __init__(self, support: int, variance: parameters.Number) -> None:
+        """Check D and V, any number from 1e-270 on; a ValueError or TypeError names what is wrong."""
+        half_width = parameters.support(support)
+        exact = parameters.number(variance, "variance")
+        margin = parameters.VARIANCE_MARGIN
+        gap = variance_bound(half_width) - exact
+        if exact < margin or 0 < gap < margin:
+            allowed = f"at least {float(margin)}, and as far below D(D+1)/3 unless it is that or more"
+            raise parameters.wrong_value("variance", allowed, variance)
+        object.__setattr__(self, "support", half_width)
+        object.__setattr__(self, "variance", exact)
 
     @property
     def is_uniform(self) -> bool:
-        """Whether V is D(D+1)/3 or more, where nothing binds and the symmetric noise is uniform."""
-        return self.variance is not None and self.variance >= noise.variance_bound(self.support)
+        """Whether V is D(D+1)/3 or more, where nothing binds and the noise is uniform."""
+        return self.variance >= variance_bound(self.support)
 
 
-def target(*, support: Any, variance: Any = None, gamma: Any = None) -> Target:
-    """Read the parameters of a table. V may be any number from 1e-270 on.
+Symmetric = Noise | OfVariance
+"""The noise of every count from D on, from which the rows of the smaller ones follow."""
 
-    >>> target(support=5, variance="3")
-    Target(support=5, variance=Fraction(3, 1), gamma=None)
-    """
-    half_width = parameters.integer(support, "support", low=1, high=SUPPORT_MAX)
-    if (variance is None) == (gamma is None):
-        raise parameters.wrong_value("gamma", "given if and only if variance is not", gamma)
-    if gamma is not None:
-        return Target(half_width, None, parameters.gamma(gamma))
-    exact = parameters.number(variance, "variance")
-    margin = parameters.VARIANCE_MARGIN
-    gap = noise.variance_bound(half_width) - exact
-    if exact < margin or 0 < gap < margin:
-        allowed = f"at least {float(margin)}, and as far below D(D+1)/3 unless it is that or more"
-        raise parameters.wrong_value("variance", allowed, variance)
-    return Target(half_width, exact, None)
+
+def check(noise: Symmetric) -> int:
+    """D, if the noise can have a table of all counts."""
+    if not isinstance(noise, Noise | OfVariance):
+        raise parameters.wrong_type("noise", "a Noise or OfVariance", noise)
+    return parameters.integer(noise.support, "support", low=1, high=SUPPORT_MAX)
 
 
 class Rows(NamedTuple):
@@ -66,9 +71,7 @@ class Rows(NamedTuple):
     table: Array
 
 
-def rows(
-    *, support: int, variance: parameters.Number | None = None, gamma: parameters.Number | None = None
-) -> Rows:
+def rows(noise: Symmetric) -> Rows:
     """The zero-mean noise of largest entropy on [−n, D] with E[Z²] ≤ V, for all counts n at once.
 
     **Theorem.** For 1 ≤ n ≤ D and V > 0 there is exactly one: p(z) ∝ exp(−λz − γz²) with γ ≥ 0 and
@@ -102,46 +105,45 @@ def rows(
     (−E[Z], V − E[Z²]) and whose Hessian is the covariance of (Z, Z²): first in λ with γ = 0, then in
     both where V binds. Probabilities keep about 12 digits, λ and γ as many as that takes.
 
-    >>> found = rows(support=5, variance=3)
+    >>> found = rows(OfVariance(5, 3))
     >>> found.gammas[1:].round(4)
     array([0.    , 0.0647, 0.1369, 0.1584, 0.164 ])
     >>> found.table[3].round(4)
     array([0.    , 0.    , 0.072 , 0.1367, 0.1974, 0.2167, 0.1809, 0.1149, 0.0555, 0.0204, 0.0057])
     """
-    aim = target(support=support, variance=variance, gamma=gamma)
-    middle = symmetric_gamma(aim)
-    if aim.variance is None:
-        bound = noise.variance(support=support, gamma=middle)
-    else:
-        bound = float(min(aim.variance, noise.variance_bound(aim.support)))  # no row reaches more
-    problem = _Problem(aim.support, bound)
-    tilts, gammas = np.zeros(aim.support + 1), np.zeros(aim.support + 1)
+    support, middle = check(noise), symmetric_gamma(noise)
+    # No row reaches more than the variance of the uniform noise.
+    bound = noise.variance if isinstance(noise, Noise) else min(noise.variance, variance_bound(support))
+    problem = _Problem(support, float(bound))
+    tilts, gammas = np.zeros(support + 1), np.zeros(support + 1)
     tilts[1:-1], gammas[1:-1] = _solve(problem, middle)
     gammas[-1] = middle
-    table = np.zeros((aim.support + 1, 2 * aim.support + 1))
+    table = np.zeros((support + 1, 2 * support + 1))
     table[1:-1] = problem.pmf(tilts[1:-1], gammas[1:-1])
-    table[-1] = symmetric(aim)
-    table[0, aim.support] = 1
+    table[-1] = symmetric_pmf(noise)
+    table[0, support] = 1
     gammas[0] = np.inf
     return Rows(tilts, gammas, table)
 
 
-def symmetric_gamma(aim: Target) -> float:
+def symmetric_gamma(noise: Symmetric) -> float:
     """The γ of the symmetric noise, 0 for the uniform one.
 
-    >>> symmetric_gamma(target(support=11, variance=4))
+    >>> symmetric_gamma(OfVariance(11, 4))
     0.12499...
     """
-    if aim.variance is None:
-        return float(aim.gamma or 0)
-    return 0.0 if aim.is_uniform else noise.gamma(support=aim.support, variance=aim.variance)
+    if isinstance(noise, Noise):
+        return float(noise.gamma)
+    return 0.0 if noise.is_uniform else float(Noise.of_variance(noise.support, noise.variance).gamma)
 
 
-def symmetric(aim: Target) -> Array:
-    """The noise of every count from D on: the paper's, or the uniform one where V never binds."""
-    if aim.is_uniform:
-        return np.full(2 * aim.support + 1, 1 / (2 * aim.support + 1))
-    return noise.pmf(support=aim.support, gamma=symmetric_gamma(aim))
+def symmetric_pmf(noise: Symmetric) -> Array:
+    """p(−D), …, p(D) of every count from D on: the paper's noise, or the uniform one where V never binds."""
+    if isinstance(noise, Noise):
+        return noise.pmf
+    if noise.is_uniform:
+        return np.full(2 * noise.support + 1, 1 / (2 * noise.support + 1))
+    return Noise.of_variance(noise.support, noise.variance).pmf
 
 
 class _Problem:

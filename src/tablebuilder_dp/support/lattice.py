@@ -1,6 +1,6 @@
 """Privacy losses that lie on a lattice: their convolution powers, their δ(ε) and its inverse.
 
-Masses belong to the losses γ·top, γ(top − 2), …, −γ·top, largest loss first; losses of independent
+Masses belong to the losses u·top, u(top − 2), …, −u·top, largest loss first; losses of independent
 answers add, so their masses convolve. Repeated squaring needs about 2·log2(k) products. A product adds
 positive numbers only, so float64 keeps small masses as accurate, relative to themselves, as large ones,
 which a fast Fourier transform would not; in integers, every product is rounded down.
@@ -11,15 +11,59 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from fractions import Fraction
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from flint import arb, fmpz_poly
+from numpy.typing import NDArray
 
-from tablebuilder_dp.privacy import Array
-from tablebuilder_dp.support.intervals import exp, iv
+from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import Ball
 
+Array = NDArray[np.float64]
 Masses = TypeVar("Masses")
+
+MOST = 100_000
+"""The most finite losses, of all cells together, that are convolved: about a second in float64."""
+
+
+class Lattice(NamedTuple):
+    """Where the finite losses of k cells lie: unit·top, unit·(top − 2), …, −unit·top."""
+
+    unit: Fraction
+    top: int
+
+    def place(self, epsilon: Fraction) -> tuple[int, Fraction]:
+        """The index of the last loss that is at least ε, and how far above ε it is: exactly.
+
+        >>> Lattice(Fraction(1, 2), 3).place(Fraction(1, 4))
+        (1, Fraction(1, 4))
+        """
+        last = max(-1, math.floor((self.top - epsilon / self.unit) / 2))
+        return last, self.unit * (self.top - 2 * last) - epsilon
+
+
+def of_cells(cells: int, *, unit: Fraction, losses: int, support: int) -> Lattice:
+    """The lattice of k cells, each with this many finite losses; a ValueError says where they are too many.
+
+    >>> of_cells(2, unit=Fraction(1, 2), losses=4, support=2)
+    Lattice(unit=Fraction(1, 2), top=6)
+    """
+    count = parameters.integer(cells, "cells", low=1, high=MOST)
+    if count > most_cells(losses):
+        allowed = f"at most {most_cells(losses)} for support {support}"
+        raise parameters.wrong_value("cells", allowed, cells)
+    return Lattice(unit, count * (losses - 1))
+
+
+def most_cells(losses: int) -> int:
+    """The most cells, each with this many finite losses, that are served.
+
+    >>> most_cells(50)
+    2040
+    """
+    return max(1, (MOST - 1) // (losses - 1))
 
 
 def power(masses: Array, terms: int) -> Array:
@@ -31,7 +75,7 @@ def power(masses: Array, terms: int) -> Array:
     return _repeated(masses, terms, np.convolve)
 
 
-def power_from_below(masses: Sequence[int], terms: int, *, bits: int) -> Sequence[int]:
+def power_from_below(masses: Sequence[int], terms: int, *, bits: int) -> list[int]:
     """The k-fold convolution of masses in units of 2^−bits, no value above the true one.
 
     What all values lack together need not be estimated: the true ones sum to (Σ masses)^k.
@@ -39,7 +83,11 @@ def power_from_below(masses: Sequence[int], terms: int, *, bits: int) -> Sequenc
     >>> power_from_below([64, 128, 64], 2, bits=8)
     [16, 64, 96, 64, 16]
     """
-    return _repeated(masses, terms, partial(_product, bits=bits))
+    unit = 1 << bits
+    found = _repeated(fmpz_poly(list(masses)), terms, lambda left, right: left * right // unit)
+    length = terms * (len(masses) - 1) + 1
+    values = [int(value) for value in found.coeffs()]
+    return values + [0] * (length - len(values))
 
 
 def excess(masses: Array, *, last: int, rest: float, step: float) -> float:
@@ -80,39 +128,39 @@ def excess_of_sum(first: Array, second: Array, *, last: int, rest: float, step: 
     return float((first[:places] * gains[::-1][:places]).sum())
 
 
-def enclosed_excess(masses: Sequence[int], *, last: int, rest: Any, step: Any) -> Any:
-    """`excess` of exact integer masses as an interval, where ``rest`` and ``step`` are intervals.
+def enclosed_excess(masses: Sequence[int], *, last: int, rest: Ball, step: Ball) -> Ball:
+    """`excess` of exact integer masses as a ball, where ``rest`` and ``step`` are balls.
 
-    >>> float(enclosed_excess([1, 3], last=1, rest=iv.mpf(0), step=iv.mpf(1)).mid)
+    >>> float(enclosed_excess([1, 3], last=1, rest=arb(0), step=arb(1)))
     0.63212...
     """
-    ratio, discounted = exp(-step), iv.mpf(0)
+    ratio, discounted = (-step).exp(), arb(0)
     for mass in masses[: last + 1]:
         discounted = discounted * ratio + mass
-    return sum(masses[: last + 1]) - exp(-rest) * discounted
+    return sum(masses[: last + 1]) - (-rest).exp() * discounted
 
 
-def inverse(delta: float, masses: Array, *, infinite: float, gamma: float) -> float:
+def inverse(delta: float, masses: Array, *, infinite: float, unit: float) -> float:
     """The smallest ε ≥ 0 with δ(ε) ≤ δ, where ``infinite`` is the probability of an infinite loss.
 
     Infinity where δ is below that (to within 1e-14 of it). At a loss ε_i of the lattice δ(ε_i) is a sum
     that grows with i, so bisection finds the two losses around ε, of which the lower may be replaced by
     0. Down to the lower one, ε_i − s, δ(ε) = δ(ε_i) + (1 − e^(ε − ε_i))·B with
-    B = Σ_{j ≤ i} mass_j·e^(−2γ(i−j)). So ε − (ε_i − s) = ln(1 + e^s·(δ(ε_i − s) − δ)/B), which keeps the
+    B = Σ_{j ≤ i} mass_j·e^(−2·unit·(i−j)). So ε − (ε_i − s) = ln(1 + e^s·(δ(ε_i − s) − δ)/B), which keeps the
     digits of a small ε and, as the logarithm of a sum of exponentials, does not overflow.
 
-    >>> inverse(0.25, np.array([0.5, 0.25]), infinite=0.125, gamma=1.0)
+    >>> inverse(0.25, np.array([0.5, 0.25]), infinite=0.125, unit=1.0)
     0.71231...
     """
     if delta < infinite * (1 - 1e-14):
         return math.inf
-    top, step, target = len(masses) - 1, 2 * gamma, max(delta, infinite)
+    top, step, target = len(masses) - 1, 2 * unit, max(delta, infinite)
 
     def at(index: int) -> float:
         return infinite + excess(masses, last=index, rest=0, step=step)
 
     last = bisect_right(range((top - 1) // 2 + 1), target, key=at) - 1  # of the positive losses
-    kink = gamma * (top - 2 * last)
+    kink = unit * (top - 2 * last)
     width = min(step, kink)
     slope = float((masses[: last + 1][::-1] * np.exp(-step * np.arange(last + 1))).sum())
     missing = at(last) - math.expm1(-width) * slope - target
@@ -128,22 +176,3 @@ def _repeated(single: Masses, terms: int, multiply: Callable[[Masses, Masses], M
         if bit == "1":
             result = multiply(result, single)
     return result
-
-
-def _product(left: Sequence[int], right: Sequence[int], *, bits: int) -> Sequence[int]:
-    """The convolution of two lists of integers, divided by 2^bits and rounded down.
-
-    Written one after the other with room for every sum, each list is one long integer (Kronecker's
-    substitution), and Python multiplies those faster than any loop over their parts.
-    """
-    room = max(left).bit_length() + max(right).bit_length() + min(len(left), len(right)).bit_length()
-    width = room // 8 + 1
-    first = _packed(left, width)
-    second = first if right is left else _packed(right, width)  # a square costs less
-    product = (first * second).to_bytes(width * (len(left) + len(right) - 1), "little")
-    slots = range(0, len(product), width)
-    return [int.from_bytes(product[slot : slot + width], "little") >> bits for slot in slots]
-
-
-def _packed(values: Sequence[int], width: int) -> int:
-    return int.from_bytes(b"".join(value.to_bytes(width, "little") for value in values), "little")
