@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from compendium.figures.drawing import (
     Drawing,
     canvas,
@@ -11,14 +9,15 @@ from compendium.figures.drawing import (
 )
 from compendium.figures.palette import BLUE, ORANGE
 from tablebuilder_dp import certified, sampling
+from tablebuilder_dp.noise import Noise
 
 
 @styled
-def weight_errors(name: str, table: sampling.LookupTable, *, gamma: Fraction) -> Drawing:
+def weight_errors(name: str, table: sampling.LookupTable, noise: Noise) -> Drawing:
     """Section V-B: what the ceilings do to each probability, in keys."""
     figure, axes = canvas()
     z = list(range(-table.support, table.support + 1))
-    exact = [certified.pmf(value, support=table.support, gamma=gamma).lower * table.keysize for value in z]
+    exact = [certified.pmf(noise, value).lower * table.keysize for value in z]
     errors = [float(weight - mass) for weight, mass in zip(table.weights, exact, strict=True)]
     axes.bar(z, errors, color=[BLUE if error >= 0 else ORANGE for error in errors], width=0.8)
     axes.set(xlabel="noise $z$", ylabel=r"KEYSIZE $\cdot\,(p^Q(z) - p(z))$, in keys")

@@ -20,6 +20,7 @@ from compendium.figures.drawing import (
 from compendium.figures.palette import BLUE, GREEN, ORANGE
 from tablebuilder_dp import design, privacy
 from tablebuilder_dp.beyond import best_gamma, gap
+from tablebuilder_dp.noise import Noise
 
 
 @styled
@@ -27,26 +28,25 @@ def delta_of_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
     """δ as a function of γ at one ε, with its kinks, the paper's choice and the best one."""
     figure, axes = canvas()
     found = best_gamma.best(epsilon, support=support)
+    kink = best_gamma.kink(found)
     paper = design.proposition_3(epsilon, support=support, slack=0)
     places = {float(found.epsilon / (2 * m - 1)): m for m in range(1, support + 1)}
     low, high = 0.75 * float(paper.gamma), min(1.5 * float(epsilon), 2.6 * float(found.gamma))
     grid = [float(f"{gamma:.6g}") for gamma in np.geomspace(low, high, 300)]
     gammas = sorted({*grid, *(gamma for gamma in places if gamma <= high)})
-    deltas = [privacy.delta(epsilon, support=support, gamma=gamma) for gamma in gammas]
+    deltas = [privacy.delta(Noise(support, gamma), epsilon) for gamma in gammas]
     axes.semilogy(gammas, deltas, color=BLUE)
     shown = [(gamma, delta) for gamma, delta in zip(gammas, deltas, strict=True) if gamma in places]
     axes.plot(*zip(*shown, strict=True), "o", color=BLUE, markersize=4)
     step = -(-support // 12)  # the legend names the two kinks that matter; every other label needs room
     for gamma, delta in shown:
         m = places[gamma]
-        if m % step == 0 and (m < found.kink or (step == 1 and found.kink < m < support)):
+        if m % step == 0 and (m < kink or (step == 1 and kink < m < support)):
             axes.annotate(f"{m}", (gamma, delta), (1, -13), textcoords="offset points", ha="center")
     axes.plot(
         float(paper.gamma), paper.delta, "s", color=ORANGE, markersize=8, label=f"paper: $m = D = {support}$"
     )
-    axes.plot(
-        float(found.gamma), found.delta, "*", color=GREEN, markersize=15, label=f"best: $m = {found.kink}$"
-    )
+    axes.plot(float(found.gamma), found.delta, "*", color=GREEN, markersize=15, label=f"best: $m = {kink}$")
     axes.set(xlabel=r"$\gamma$", ylabel=DELTA, title=rf"$D = {support}$, $\varepsilon = {float(epsilon):g}$")
     axes.margins(y=0.12)
     axes.legend(loc="upper center")
@@ -57,7 +57,7 @@ def delta_of_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
     )
     alt = (
         "A curve of δ against γ that falls, then rises, with downward kinks between arches. The paper's "
-        f"kink m = {support} has δ = {paper.delta:.4g}, the best one, m = {found.kink}, "
+        f"kink m = {support} has δ = {paper.delta:.4g}, the best one, m = {kink}, "
         f"has δ = {found.delta:.4g}."
     )
     marks = [places.get(gamma, "") for gamma in gammas]
@@ -78,7 +78,7 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
         searched = [design.best_delta_on_grid(level, support=support).delta for level in levels]
         # Twelve decimals, so that a ratio of 1 is 1.
         formula, grid = (np.round(np.array(deltas) / least, 12) for deltas in (paper, searched))
-        places = [one.kink for one in found]
+        places = [best_gamma.kink(one) for one in found]
         closing = float(gap.closing_epsilon(support=support, digits=8))
         left.plot(levels, formula, dash, color=colour, label=f"$D = {support}$, Proposition 3")
         reached = np.where(grid <= max(formula.max(), 1.05), grid, np.nan)

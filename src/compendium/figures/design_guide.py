@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from compendium.figures.drawing import (
     Drawing,
     canvas,
     styled,
 )
 from compendium.figures.palette import BLUE
-from tablebuilder_dp import noise
+from tablebuilder_dp.noise import Noise
 
 
 @styled
-def pmf_bars(name: str, *, support: int, gamma: Fraction, title: str) -> Drawing:
+def pmf_bars(name: str, noise: Noise, *, title: str) -> Drawing:
     """Figure 3: the pmf of a design."""
     figure, axes = canvas()
+    support, masses = noise.support, noise.pmf
     z = list(range(-support, support + 1))
-    masses = noise.pmf(support=support, gamma=gamma)
     axes.bar(z, masses, color=BLUE, width=0.8)
     axes.set(xlabel="noise $z$", ylabel="$p(z)$", title=title)
     axes.grid(axis="x", visible=False)

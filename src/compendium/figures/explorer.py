@@ -22,7 +22,8 @@ from compendium.figures.drawing import STYLE, Drawing, styled
 from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE
 from compendium.studies import explorer
 from compendium.studies.explorer import Explored, Settings
-from tablebuilder_dp import design, sampling
+from tablebuilder_dp import design
+from tablebuilder_dp.beyond import symmetric
 
 DECADES = 6
 """A curve that falls further below the wanted δ than so many decades leaves its picture."""
@@ -34,7 +35,7 @@ WIDEST = 100
 """The symmetric rule's search can take seconds beyond this support, too long for a picture of many."""
 
 MOVED = {"epsilon": "wanted ε", "delta": "wanted δ", "slack": "slack", "keysize": "KEYSIZE"}
-LOOKS = dict(zip(sampling.RULES, ((ORANGE, 5, "none"), (GREEN, 2, GREEN)), strict=True))
+LOOKS = dict(zip(symmetric.RULES, ((ORANGE, 5, "none"), (GREEN, 2, GREEN)), strict=True))
 
 
 def noise_axes(axes: Any, explored: Explored) -> None:
@@ -201,7 +202,7 @@ def react(settings: Settings) -> list[Reaction]:
         "keysize": [2**bits for bits in range(6, 41)],
     }
     found = []
-    for moved, rule in itertools.product(choices, sampling.RULES):
+    for moved, rule in itertools.product(choices, symmetric.RULES):
         for value in choices[moved]:
             with suppress(ValueError, ArithmeticError):  # beyond the limits, or the rule has no such table
                 here = replace(settings, **{"support": None, "rule": rule, moved: value})
@@ -230,7 +231,7 @@ def reactions(name: str, settings: Settings) -> Drawing:
             axes.axvline(float(getattr(settings, moved)), color=GREY, linewidth=0.8, zorder=0)
         _column(column, here)
         column[-1].set_xlabel(title)
-        first, *_, last = (one for one in here if one.rule == sampling.RULES[0])
+        first, *_, last = (one for one in here if one.rule == symmetric.RULES[0])
         words.append(
             f"as {title} goes from {first.value} to {last.value}, D* goes from {first.best_support} to "
             f"{last.best_support} and the variance from {first.variance:.3g} to {last.variance:.3g}"
@@ -258,7 +259,7 @@ def _column(column: Sequence[Any], found: Sequence[Reaction]) -> None:
         here = [one for one in found if one.rule == rule]
         places = [float(one.value) for one in here]
         marks: Any = {"color": colour, "markersize": size, "markerfacecolor": face}
-        if rule == sampling.RULES[0]:
+        if rule == symmetric.RULES[0]:
             upper.plot(places, [one.best_support for one in here], ".-", color=BLUE, markersize=4)
             middle.plot(places, [one.variance for one in here], color=BLUE, label="noise")
         middle.plot(places, [one.variance_table for one in here], "o", **marks, label=f"{rule} table")

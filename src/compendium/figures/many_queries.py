@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,21 +18,20 @@ from compendium.figures.drawing import (
     styled,
 )
 from tablebuilder_dp.beyond import composition
+from tablebuilder_dp.noise import Noise
 
 
 @styled
-def composition_curves(
-    name: str, *, support: int, gamma: Fraction, cells: Sequence[int], epsilon_max: float
-) -> Drawing:
+def composition_curves(name: str, noise: Noise, *, cells: Sequence[int], epsilon_max: float) -> Drawing:
     """δ_k(ε) of some numbers of cells, each with the floor that it cannot fall below."""
     figure, axes = canvas()
     levels = [float(f"{level:.4g}") for level in np.geomspace(epsilon_max / 2000, epsilon_max, 160)]
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
     words, lowest = [], 1.0
     for count, colour, dash, _ in looks(cells):
-        exact = composition.delta(levels, support=support, gamma=gamma, cells=count)
+        exact = composition.delta(noise, levels, cells=count)
         deltas = [float(f"{delta:.10g}") for delta in exact]  # what every machine's rounding agrees on
-        floor = composition.losses(support=support, gamma=gamma, cells=count).infinite
+        floor = composition.losses(noise, cells=count).infinite
         axes.loglog(levels, deltas, dash, color=colour)
         axes.axhline(floor, color=colour, linewidth=0.7, linestyle=":")
         label_end(axes, (levels[-1], deltas[-1]), f"$k = {count}$", colour)
@@ -55,16 +53,14 @@ def composition_curves(
 
 
 @styled
-def most_cells(
-    name: str, *, support: int, gamma: Fraction, deltas: Sequence[float], epsilon_max: float
-) -> Drawing:
+def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max: float) -> Drawing:
     """The largest number of cells within a budget (ε, δ), as a function of ε for some δ."""
     figure, axes = canvas()
     levels = epsilons(epsilon_max / 20, epsilon_max, 20)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
     words = []
     for delta, colour, _, marker in looks(deltas):
-        counts = [composition.most_cells(level, delta, support=support, gamma=gamma) for level in levels]
+        counts = [composition.most_cells(noise, level, delta) for level in levels]
         axes.step(levels, counts, where="post", color=colour, linewidth=0.8)
         axes.plot(levels, counts, marker, color=colour, markersize=5, clip_on=False)
         label_end(axes, (levels[-1], counts[-1]), rf"$\delta = {delta:.3g}$", colour)

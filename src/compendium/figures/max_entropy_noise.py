@@ -11,15 +11,16 @@ from compendium.figures.drawing import (
 )
 from compendium.figures.palette import BLUE, GREY, ORANGE
 from tablebuilder_dp import noise
+from tablebuilder_dp.noise import Noise
 
 
 @styled
 def variance_of_gamma(name: str, *, support: int, variance: float) -> Drawing:
     """Proposition 1: V(γ) falls from the uniform pmf's variance to 0, so each V below has one γ."""
     figure, axes = canvas()
-    rate = noise.gamma(support=support, variance=variance)
+    rate = float(Noise.of_variance(support, variance).gamma)
     gammas = [float(f"{value:.6g}") for value in np.geomspace(rate / 300, min(rate * 100, 690), 200)]
-    variances = [noise.variance(support=support, gamma=gamma) for gamma in gammas]
+    variances = [Noise(support, gamma).variance for gamma in gammas]
     bound = float(noise.variance_bound(support))
     axes.semilogx(gammas, variances, color=BLUE)
     axes.axhline(bound, color=GREY, linestyle="--", linewidth=1)

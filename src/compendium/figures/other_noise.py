@@ -19,6 +19,7 @@ from compendium.figures.drawing import (
 from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
 from tablebuilder_dp import noise, privacy
 from tablebuilder_dp.beyond import frontier, other_noise
+from tablebuilder_dp.noise import Geometric, Noise
 
 
 @styled
@@ -39,14 +40,11 @@ def trade_off(
     curves: dict[str, tuple[Any, Any]] = {
         "maximum entropy, any γ": (
             variances,
-            [
-                privacy.delta(epsilon, support=support, gamma=noise.gamma(support=support, variance=variance))
-                for variance in variances
-            ],
+            [privacy.delta(Noise.of_variance(support, variance), epsilon) for variance in variances],
         ),
         "geometric, any rate": (
-            [other_noise.measures(other_noise.geometric(support=support, rate=r)).variance for r in rates],
-            [other_noise.geometric_delta(epsilon, support=support, rate=rate) for rate in rates],
+            [other_noise.measures(Geometric(support, r).pmf).variance for r in rates],
+            [privacy.delta(Geometric(support, rate), epsilon) for rate in rates],
         ),
     }
     for label, unimodal in (

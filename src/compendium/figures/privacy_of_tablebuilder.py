@@ -14,7 +14,8 @@ from compendium.figures.drawing import (
     looks,
     styled,
 )
-from tablebuilder_dp import noise, privacy
+from tablebuilder_dp import privacy
+from tablebuilder_dp.noise import Noise
 
 
 @styled
@@ -25,11 +26,15 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
     words = []
     for variance, colour, dash, _ in looks(variances):
-        gamma = noise.gamma(support=support, variance=variance)
-        deltas = privacy.delta(levels, support=support, gamma=gamma)
-        edge = privacy.plateau(support=support, gamma=gamma)
+        noise = Noise.of_variance(support, variance)
+        deltas = privacy.delta(noise, levels)
+        edge = privacy.plateau(noise)
         axes.semilogy(
-            levels, deltas, dash, color=colour, label=rf"$V = {variance:g}$, $\gamma = {gamma:.4f}$"
+            levels,
+            deltas,
+            dash,
+            color=colour,
+            label=rf"$V = {variance:g}$, $\gamma = {float(noise.gamma):.4f}$",
         )
         if edge.onset <= epsilon_max:
             axes.plot(float(edge.onset), edge.height, "o", color=colour, markersize=5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from matplotlib.ticker import NullLocator
@@ -15,16 +14,17 @@ from compendium.figures.drawing import (
     styled,
 )
 from compendium.figures.palette import GREY
-from tablebuilder_dp import noise, sampling
+from tablebuilder_dp import sampling
+from tablebuilder_dp.noise import Noise
 
 
 @styled
-def cut_points(name: str, tables: Sequence[sampling.LookupTable], *, gamma: Fraction) -> Drawing:
+def cut_points(name: str, tables: Sequence[sampling.LookupTable], noise: Noise) -> Drawing:
     """Section V-A: the cumulative pmf near its lower end, and what the cut points make of it."""
     figure, axes = canvas()
     support = tables[0].support
     z = list(range(-support, min(-support + 12, support) + 1))
-    cumulative = noise.pmf(support=support, gamma=gamma).cumsum()[: len(z)]
+    cumulative = noise.pmf.cumsum()[: len(z)]
     axes.semilogy(z, cumulative, color=GREY, label="$c(z)$")
     data: dict[str, Sequence[Any]] = {"z": z, "c": cumulative.tolist()}
     for table, colour, _, marker in looks(tables):

@@ -16,15 +16,15 @@ from compendium.figures.drawing import (
 )
 from compendium.figures.palette import BLUE, GREY, ORANGE, SKY
 from tablebuilder_dp.counts import small_counts as small
+from tablebuilder_dp.counts.rows import OfVariance
 
 
 @styled
-def small_counts(name: str, *, support: int, variance: float, epsilon: float) -> Drawing:
+def small_counts(name: str, noise: OfVariance, *, epsilon: float) -> Drawing:
     """Counts below D: the transition matrix of the rows, δ of each pair both ways, the bias of clamping."""
     figure, (map_axes, pair_axes, bias_axes) = canvas(12.6, 4.2, columns=3)
-    rows, clamped = (
-        small.noise_table(support=support, variance=variance, way=way) for way in ("rows", "clamped")
-    )
+    support, variance = noise.support, float(noise.variance)
+    rows, clamped = (small.noise_table(noise, small_counts=choice) for choice in small.CHOICES)
     counts, largest = list(range(support + 1)), support + 2
     matrix = small.transition_matrix(rows, largest=largest)
     shown = np.ma.masked_equal(matrix, 0)
@@ -36,19 +36,19 @@ def small_counts(name: str, *, support: int, variance: float, epsilon: float) ->
     map_axes.set(xlabel="published value", ylabel="count", title="rows: who publishes what")
     figure.colorbar(image, ax=map_axes, label="probability", shrink=0.85)
     pairs = {"rows": small.deltas(rows, epsilon), "clamped": small.deltas(clamped, epsilon)}
-    level = float(pairs["clamped"].up[-1])
+    level = float(pairs["clamped"].backward[-1])
     pair_axes.axhline(level, color=GREY, linewidth=1.2)
     marks = (("rows", "up", BLUE, "^", 7), ("rows", "down", SKY, "v", 7), ("clamped", "down", ORANGE, "o", 4))
-    for way, direction, colour, marker, size in marks:
-        found = getattr(pairs[way], direction)
+    for choice, direction, colour, marker, size in marks:
+        found = pairs[choice].backward if direction == "up" else pairs[choice].forward
         heights = np.where(found > 0, found, np.nan)
-        label = f"{way}, {direction}"
+        label = f"{choice}, {direction}"
         pair_axes.semilogy(counts, heights, marker, color=colour, markersize=size, label=label)
     pair_axes.plot([], [], color=GREY, linewidth=1.2, label="symmetric noise; clamped, up")
     height = rf"$\delta$ at $\varepsilon = {epsilon:g}$"
     pair_axes.set(xlabel="pair $n$, $n + 1$", ylabel=height, title="protection")
     pair_axes.legend(fontsize=8)
-    bias = small.clamping_bias(support=support, variance=variance)
+    bias = small.clamping_bias(noise)
     bias_axes.bar(counts, bias, color=ORANGE, width=0.7)
     bias_axes.grid(axis="x", visible=False)
     bias_axes.set(xlabel="count", ylabel="bias", title="clamped: the price")
@@ -67,8 +67,8 @@ def small_counts(name: str, *, support: int, variance: float, epsilon: float) ->
         f"{level:.3g}; bars of the clamping bias that fall from {bias[0]:.3g} to zero."
     )
     data: dict[str, Sequence[Any]] = {"count": counts}
-    for way, found in pairs.items():
-        data |= {f"delta_{way}_up": found.up.tolist(), f"delta_{way}_down": found.down.tolist()}
+    for choice, both in pairs.items():
+        data |= {f"delta_{choice}_up": both.backward.tolist(), f"delta_{choice}_down": both.forward.tolist()}
     data["bias_clamped"] = bias.tolist()
     data |= {f"p_{z}": rows[:, z + support].tolist() for z in range(-support, support + 1)}
     return Drawing(name, figure, caption, alt, data)

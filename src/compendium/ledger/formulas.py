@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from itertools import product
+from functools import cache, reduce
+from itertools import pairwise, product
 from types import CodeType
 from typing import Any
 
-from tablebuilder_dp.support.intervals import enclosure, exp, interval, iv, log
+from tablebuilder_dp.support.intervals import Ball, Enclosure, ball, enclosure, precision
 
 BITS = 192
 CLOSE = Fraction(1, 10**25)
@@ -77,29 +77,69 @@ def evaluate(formula: str, **names: Any) -> Any:
     >>> evaluate("floor(0.5 - eps/(2*gamma))", eps=Fraction(1, 2), gamma=Fraction(1, 8))
     -2
     """
-    iv.prec = BITS
-    is_enclosed = any(isinstance(value, iv.mpf) for value in names.values())
-    number: Any = (lambda value: interval(Fraction(value))) if is_enclosed else Fraction
-    known = {
-        "__builtins__": {},
-        "_number": number,
-        "exp": exp,
-        "log": log,
-        "floor": math.floor,
-        "ceil": math.ceil,
-        "range": lambda *ends: map(
-            number, range(*(int(enclosure(iv.mpf(end)).lower) if is_enclosed else int(end) for end in ends))
-        ),
-        **{function.__name__: function for function in (abs, max, min, sum)},
-        **{
-            name: number(value) if isinstance(value, int | Fraction) else value
-            for name, value in names.items()
-        },
-    }
-    try:
+    is_enclosed = any(isinstance(value, Ball) for value in names.values())
+    with precision(BITS):
+        number: Any = (lambda value: ball(Fraction(value))) if is_enclosed else Fraction
+        known = {
+            "__builtins__": {},
+            "_number": number,
+            "_compare": _compare,
+            "_power": _power,
+            "exp": lambda value: enclosed(value).exp(),
+            "log": lambda value: enclosed(value).log(),
+            "floor": lambda value: _whole(value, Ball.floor, math.floor),
+            "ceil": lambda value: _whole(value, Ball.ceil, math.ceil),
+            "max": lambda *values: _extreme(values, Ball.max, max),
+            "min": lambda *values: _extreme(values, Ball.min, min),
+            "range": lambda *ends: map(number, range(*(_whole(end, Ball.floor, int) for end in ends))),
+            **{function.__name__: function for function in (abs, sum)},
+            **{
+                name: number(value) if isinstance(value, int | Fraction) else value
+                for name, value in names.items()
+            },
+        }
         return eval(_compiled(formula), known)  # noqa: S307 - from the project's own file
-    except ValueError as error:  # what mpmath says of intervals that overlap
-        raise ArithmeticError(f"undecided at {BITS} bits: {formula}") from error
+
+
+def _compare(first: Any, relation: str, second: Any) -> bool:
+    """Decide a relation; of balls that overlap it is not decided, and refused."""
+    certain = {
+        "<": lambda a, b: a < b,
+        "<=": lambda a, b: a <= b,
+        ">": lambda a, b: a > b,
+        ">=": lambda a, b: a >= b,
+        "==": lambda a, b: a == b,
+        "!=": lambda a, b: a != b,
+    }
+    opposite = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+    for name, answer in ((relation, True), (opposite[relation], False)):
+        if certain[name](first, second):
+            return answer
+    raise ArithmeticError(f"undecided at {BITS} bits: {first} {relation} {second}")
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    """A whole power; python-flint has none of a ball whose middle is zero."""
+    if not isinstance(base, Ball):
+        return base**exponent
+    count = _whole(exponent, Ball.floor, int)
+    return math.prod([base] * count, start=ball(1)) if count >= 0 else 1 / _power(base, -count)
+
+
+def _whole(value: Any, of_ball: Callable[[Ball], Ball], exact: Callable[[Any], int]) -> int:
+    """An integer next to an exact or enclosed number."""
+    if not isinstance(value, Ball):
+        return exact(value)
+    found = of_ball(value).unique_fmpz()
+    if found is None:
+        raise ArithmeticError(f"undecided at {BITS} bits: an integer next to {value}")
+    return int(found)
+
+
+def _extreme(values: Sequence[Any], of_balls: Callable[[Ball, Ball], Ball], exact: Callable[..., Any]) -> Any:
+    """The largest or smallest of exact or enclosed numbers."""
+    numbers = list(values[0]) if len(values) == 1 else list(values)
+    return reduce(of_balls, numbers) if any(isinstance(one, Ball) for one in numbers) else exact(numbers)
 
 
 @cache
@@ -109,41 +149,54 @@ def _compiled(formula: str) -> CodeType:
 
 
 class _Exact(ast.NodeTransformer):
-    """Reads the numbers of a formula exactly, but for exponents, which stay whole numbers."""
+    """Reads the numbers of a formula exactly, but for exponents, and decides its relations for certain."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return ast.parse(f"_number('{node.value!r}')", mode="eval").body
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant):
-            node.left = self.visit(node.left)
-            return node
-        return self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow):
+            return self.generic_visit(node)
+        exponent = node.right if isinstance(node.right, ast.Constant) else self.visit(node.right)
+        return ast.Call(ast.Name("_power", ast.Load()), [self.visit(node.left), exponent], [])
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        sides = [self.visit(side) for side in (node.left, *node.comparators)]
+        signs = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+        name: Any = ast.Name("_compare", ast.Load())
+        decided: list[ast.expr] = [
+            ast.Call(name, [left, ast.Constant(signs[type(relation)]), right], [])
+            for relation, (left, right) in zip(node.ops, pairwise(sides), strict=True)
+        ]
+        return decided[0] if len(decided) == 1 else ast.BoolOp(ast.And(), decided)
 
 
-def enclosed(value: Fraction | int) -> Any:
-    """A number as an interval, at the precision of all cases."""
-    iv.prec = BITS
-    return interval(Fraction(value))
+def enclosed(value: Fraction | int | Enclosure | Ball) -> Ball:
+    """A number as a ball, at the precision of all cases."""
+    if isinstance(value, Ball):
+        return value
+    with precision(BITS):
+        return ball(value if isinstance(value, Enclosure) else Fraction(value))
 
 
 def less(first: Any, second: Any) -> bool:
     """Whether one exact or enclosed number is certainly below another."""
-    if not isinstance(first, iv.mpf) and not isinstance(second, iv.mpf):
+    if not isinstance(first, Ball) and not isinstance(second, Ball):
         return bool(first < second)
-    low, high = (value if isinstance(value, iv.mpf) else enclosed(value) for value in (first, second))
-    return enclosure(high - low).lower > 0
+    with precision(BITS):
+        return bool(enclosed(first) < enclosed(second))
 
 
 def agree(first: Any, second: Any) -> bool:
     """Whether two exact numbers are equal, or two enclosed ones certainly equal to 25 digits.
 
-    >>> agree(Fraction(1, 3), Fraction(2, 6)), agree(**{"first": exp(iv.mpf(1)), "second": iv.mpf(3)})
+    >>> agree(Fraction(1, 3), Fraction(2, 6)), agree(enclosed(1).exp(), enclosed(3))
     (True, False)
     """
-    if not isinstance(first, iv.mpf) and not isinstance(second, iv.mpf):
+    if not isinstance(first, Ball) and not isinstance(second, Ball):
         return bool(first == second)
-    difference, size = enclosure(iv.mpf(first) - second), enclosure(iv.mpf(second))
+    with precision(BITS):
+        difference, size = enclosure(enclosed(first) - enclosed(second)), enclosure(enclosed(second))
     largest = max(abs(difference.lower), abs(difference.upper))
     return largest <= CLOSE * min(abs(size.lower), abs(size.upper))
 

@@ -25,8 +25,8 @@ from typing import Any
 
 from compendium.ledger import claims
 from compendium.ledger.claims import Claim
-from compendium.ledger.formulas import Cases
-from tablebuilder_dp.support.intervals import Enclosure
+from compendium.ledger.formulas import BITS, Cases
+from tablebuilder_dp.support.intervals import Enclosure, precision
 
 CONFIRMED, CONTRADICTED, DEPENDS, SLIP = "confirmed", "contradicted", "depends", "slip"
 PARTLY = "confirmed to k digits"
@@ -184,7 +184,8 @@ def find_check(name: str) -> Callable[[Claim], Answer | Truth]:
 
 def find_truth(claim: Claim) -> Truth:
     """What the check of a claim finds, under each reading."""
-    answer = find_check(claim.check)(claim)
+    with precision(BITS):
+        answer = find_check(claim.check)(claim)
     return answer if isinstance(answer, Truth) else Truth({"": answer})
 
 

@@ -15,7 +15,8 @@ from typing import Any
 from dp_accounting.pld.privacy_loss_mechanism import DiscreteGaussianPrivacyLoss
 
 from compendium.ledger.book import Witness
-from tablebuilder_dp import certified, design, noise, privacy
+from tablebuilder_dp import certified, design, privacy
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support.intervals import Enclosure
 
 ENCLOSURES, CLOSED, BRUTE, FRACTIONS, OTHER = ROUTES = (
@@ -44,14 +45,14 @@ def testimony() -> list[Witness]:
         Witness(
             f"p(z), {2 * support + 1} values",
             _digits(
-                [certified.pmf(z, support=support, gamma=gamma) for z in _values(support)],
+                [certified.pmf(Noise(support, gamma), z) for z in _values(support)],
                 _pmfs(support, gamma),
             ),
         ),
         Witness(
             f"δ(ε), {len(LEVELS)} values",
             _digits(
-                [certified.delta(level, support=11, gamma=Fraction(1, 8)) for level in LEVELS],
+                [certified.delta(Noise(11, Fraction(1, 8)), level) for level in LEVELS],
                 _deltas(11, Fraction(1, 8)),
             ),
         ),
@@ -91,7 +92,7 @@ def _equal_cuts(support: int, gammas: Sequence[Fraction]) -> dict[str, str]:
     """
     wrong: dict[str, set[int]] = {route: set() for route in ROUTES}
     for gamma in gammas:
-        truth = certified.cuts(support=support, gamma=gamma, keysize=KEYSIZE)
+        truth = certified.cuts(Noise(support, gamma), keysize=KEYSIZE)
         for route, values in _cuts(support, gamma).items():
             wrong[route] |= {z for z in _values(support) if values[z + support] != truth[z + support]}
     words = {
@@ -107,7 +108,7 @@ def _equal_cuts(support: int, gammas: Sequence[Fraction]) -> dict[str, str]:
 def _pmfs(support: int, gamma: Fraction) -> dict[str, Sequence[Any]]:
     loss = _dp_accounting(support, gamma)
     return {
-        CLOSED: noise.pmf(support=support, gamma=gamma).tolist(),
+        CLOSED: Noise(support, gamma).pmf.tolist(),
         BRUTE: _brute_pmf(support, gamma),
         FRACTIONS: _exact_pmf(support, gamma),
         OTHER: [loss.noise_cdf(z) - loss.noise_cdf(z - 1) for z in _values(support)],
@@ -118,7 +119,7 @@ def _deltas(support: int, gamma: Fraction) -> dict[str, Sequence[Any]]:
     brute, exact = _brute_pmf(support, gamma), _exact_pmf(support, gamma)
     loss = _dp_accounting(support, gamma)
     return {
-        CLOSED: privacy.delta(list(LEVELS), support=support, gamma=gamma).tolist(),
+        CLOSED: privacy.delta(Noise(support, gamma), list(LEVELS)).tolist(),
         BRUTE: [_excess(brute, math.exp(level)) for level in LEVELS],
         FRACTIONS: [_excess(exact, exponential(level)) for level in LEVELS],
         OTHER: [loss.get_delta_for_epsilon(float(level)) for level in LEVELS],
@@ -129,7 +130,7 @@ def _cuts(support: int, gamma: Fraction) -> dict[str, Sequence[int]]:
     def ceilings(reach: Callable[[int], Any]) -> list[int]:
         return [math.ceil(reach(place) * KEYSIZE) for place in range(2 * support + 1)]
 
-    closed = noise.pmf(support=support, gamma=gamma).cumsum()
+    closed = Noise(support, gamma).pmf.cumsum()
     brute, exact = _brute_pmf(support, gamma), _exact_pmf(support, gamma)
     loss = _dp_accounting(support, gamma)
     return {
@@ -151,7 +152,7 @@ def _supports(epsilon: Fraction, delta: Fraction) -> dict[str, str]:
 
     level = float(epsilon)
     return {
-        CLOSED: first(lambda support, gamma: privacy.plateau(support=support, gamma=gamma).height),
+        CLOSED: first(lambda support, gamma: privacy.plateau(Noise(support, gamma)).height),
         BRUTE: first(lambda support, gamma: _excess(_brute_pmf(support, gamma), math.exp(level))),
         FRACTIONS: first(lambda support, gamma: _excess(_exact_pmf(support, gamma), exponential(epsilon))),
         OTHER: first(lambda support, gamma: _dp_accounting(support, gamma).get_delta_for_epsilon(level)),

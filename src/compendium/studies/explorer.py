@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tablebuilder_dp import certified, design, noise, privacy, sampling
-from tablebuilder_dp.beyond import chain, symmetric
+from tablebuilder_dp import certified, design, privacy, sampling
+from tablebuilder_dp.beyond import symmetric
+from tablebuilder_dp.certified import Excess
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import Enclosure, below, exp, interval, to_digits
+from tablebuilder_dp.support.intervals import Ball, Enclosure, below, exponential, to_digits
 
 DIGITS = 10
 """Significant digits of every number that is not a whole one."""
@@ -54,7 +55,7 @@ class Settings:
     slack: parameters.Number = "0.1"
     support: int | None = None
     keysize: int = 2**32
-    rule: str = sampling.RULES[0]
+    rule: str = symmetric.RULES[0]
 
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():
@@ -65,8 +66,8 @@ class Settings:
         if self.support is not None:
             parameters.integer(self.support, "support", low=1, high=SUPPORT_MAX)
         parameters.keysize(self.keysize)
-        if self.rule not in sampling.RULES:
-            raise parameters.wrong_value("rule", " or ".join(sampling.RULES), self.rule)
+        if self.rule not in symmetric.RULES:
+            raise parameters.wrong_value("rule", " or ".join(symmetric.RULES), self.rule)
 
 
 def _allowed(name: str) -> str:
@@ -147,7 +148,7 @@ class Explored:
     @property
     def pmf(self) -> NDArray[np.float64]:
         """p(−D), …, p(D)."""
-        return noise.pmf(support=self.support, gamma=self.gamma)
+        return self.design.pmf
 
     @property
     def keeps_epsilon(self) -> bool:
@@ -172,23 +173,18 @@ def explore(settings: Settings) -> Explored:
         raise parameters.wrong_value("delta", allowed, settings.delta)
     support = settings.support or best.support
     made = design.proposition_3(settings.epsilon, support=support, slack=settings.slack)
-    shape: dict[str, Any] = {"support": support, "gamma": made.gamma}
-    if settings.rule == "symmetric":
-        table = symmetric.lookup_table(made.epsilon, **shape, keysize=settings.keysize)
-    else:
-        table = sampling.lookup_table(**shape, keysize=settings.keysize)
+    rule = symmetric.rule(made.epsilon, name=settings.rule)
+    table = sampling.lookup_table(made, keysize=settings.keysize, rule=rule)
     excess = _excess(table, made.epsilon)
-
-    def delta_table() -> Any:
-        return excess.interval(made.epsilon) / table.keysize
-
     # Without e^ε it is a fraction, which may lie half-way between two texts, where no enclosure decides.
     whole = Fraction(excess.ours, table.keysize)
     exact = Enclosure(whole, whole) if excess.theirs == 0 else None
 
-    def beyond_noise() -> Any:
-        edge = exp(interval(-(support**2) * made.gamma))
-        return delta_table() - edge / certified.moment(0, support, made.gamma)
+    def delta_table() -> Ball:
+        return excess.ball(made.epsilon) / table.keysize
+
+    def beyond_noise() -> Ball:
+        return delta_table() - certified.delta_ball(made, made.epsilon)
 
     return Explored(
         settings=settings,
@@ -196,43 +192,29 @@ def explore(settings: Settings) -> Explored:
         design=made,
         table=table,
         after=sampling.after_sampling(table),
-        variance=certified.variance(**shape),
-        delta=certified.delta(made.epsilon, **shape),
+        variance=certified.variance(made),
+        delta=certified.delta(made, made.epsilon),
         delta_table=exact or to_digits(certified.DIGITS, delta_table),
-        noise_keeps=certified.edge_reaches(target, **shape),
-        table_keeps=not excess.above(target * table.keysize, made.epsilon),
+        noise_keeps=certified.edge_reaches(made, target),
+        table_keeps=not _above(excess, target * table.keysize, made.epsilon),
         table_keeps_noise=below(Fraction(0), beyond_noise),
     )
 
 
-class _Excess(NamedTuple):
-    """The keys ours − e^ε·theirs by which one count's outcomes exceed a neighbour's: KEYSIZE·δ."""
-
-    ours: int
-    theirs: int
-
-    def interval(self, epsilon: Fraction) -> Any:
-        return interval(Fraction(self.ours)) - exp(interval(epsilon)) * interval(Fraction(self.theirs))
-
-    def above(self, bound: Fraction, epsilon: Fraction) -> bool:
-        """Decide ours − e^ε·theirs > bound; e^ε is irrational, so only theirs = 0 allows equality."""
-        if self.theirs == 0:
-            return self.ours > bound
-        ratio = (self.ours - bound) / self.theirs
-        return below(ratio, lambda: exp(interval(epsilon))) == (self.theirs > 0)
+def _above(excess: Excess, bound: Fraction, epsilon: Fraction) -> bool:
+    """Decide ours − e^ε·theirs > bound; e^ε is irrational, so only theirs = 0 allows equality."""
+    if excess.theirs == 0:
+        return excess.ours > bound
+    ratio = (excess.ours - bound) / excess.theirs
+    return below(ratio, lambda: exponential(epsilon)) == (excess.theirs > 0)
 
 
-def _excess(table: sampling.LookupTable, epsilon: Fraction) -> _Excess:
-    """The larger of both directions."""
-    later, earlier = (*table.weights, 0), (0, *table.weights)
-    ways = []
-    for ours, theirs in ((later, earlier), (earlier, later)):
-        pairs = zip(ours, theirs, strict=True)
-        above = [(a, b) for a, b in pairs if a > (chain.reach(b, epsilon) if b else 0)]
-        ways.append(_Excess(sum(a for a, _ in above), sum(b for _, b in above)))
-    forward, backward = ways
-    difference = _Excess(backward.ours - forward.ours, backward.theirs - forward.theirs)
-    return backward if difference.above(Fraction(0), epsilon) else forward
+def _excess(table: sampling.LookupTable, epsilon: Fraction) -> Excess:
+    """The keys ours − e^ε·theirs by which one count's outcomes exceed a neighbour's, the larger direction."""
+    smaller, larger = (*table.weights, 0), (0, *table.weights)
+    forward, backward = (certified.excess(*both, epsilon) for both in ((smaller, larger), (larger, smaller)))
+    difference = Excess(backward.ours - forward.ours, backward.theirs - forward.theirs)
+    return backward if _above(difference, Fraction(0), epsilon) else forward
 
 
 def numbers(explored: Explored) -> dict[str, str]:

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from compendium.studies import guesses
-from tablebuilder_dp import design, noise, sampling
-from tablebuilder_dp.beyond import composition, lattice, symmetric
+from tablebuilder_dp import design, sampling
+from tablebuilder_dp.beyond import composition, symmetric
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.sampling import LookupTable
-from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support import lattice, parameters
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -38,18 +39,18 @@ COIN, OTHERS, ANSWERS = range(3)
 
 @dataclass(frozen=True)
 class Office:
-    """How an office answers: its perturbation table, the promise at one ε, and γ if noise is drawn afresh."""
+    """How an office answers: its perturbation table, the promise at one ε, and the noise if drawn afresh."""
 
     name: str
     table: PerturbationTable
     epsilon: float
     promised: float
-    gamma: float | None = None
+    noise: Noise | None = None
 
     @property
     def fresh(self) -> bool:
         """Whether the same question gets new noise."""
-        return self.gamma is not None
+        return self.noise is not None
 
     @property
     def least(self) -> int:
@@ -58,7 +59,7 @@ class Office:
 
     def delta(self, asks: int = 1) -> float:
         """δ at the office's ε, of all answers to one question together."""
-        return self.promised if self.gamma is None else self._composed(self.epsilon, asks)
+        return self.promised if self.noise is None else _composed(self.noise, self.epsilon, asks)
 
     def bound(self, asks: int = 1) -> float:
         """What (ε, δ) alone promises: no attacker is right more often, up to the rounding of `best`."""
@@ -70,13 +71,9 @@ class Office:
         Fresh answers are composed before they are rounded to keys, which moves the rate by less than
         (2D + 1)/2³³ for each.
         """
-        if self.gamma is None:
+        if self.noise is None:
             return float(guesses.verdicts(self.table).right[-1])
-        return (1 + self._composed(0, asks)) / 2
-
-    def _composed(self, epsilon: float, asks: int) -> float:
-        made: dict[str, Any] = {"support": self.table.support, "gamma": self.gamma}
-        return float(composition.delta(epsilon, **made, cells=asks))
+        return (1 + _composed(self.noise, 0, asks)) / 2
 
     def rate(self, threshold: float, asks: int = 1) -> float:
         """How often it is right to guess "counted" from a mean difference of at least t.
@@ -90,6 +87,10 @@ class Office:
             max(math.ceil(edge * terms) + terms * row.support, 0) for edge in (threshold - 1, threshold)
         )
         return (1 + float(masses[low:high].sum())) / 2
+
+
+def _composed(noise: Noise, epsilon: float, asks: int) -> float:
+    return float(composition.delta(noise, epsilon, cells=asks))
 
 
 def offices(
@@ -107,17 +108,17 @@ def offices(
     level, promised = float(parameters.epsilon(epsilon)), float(parameters.delta(delta))
     plain = PerturbationTable((LookupTable(KEYSIZE, (0, KEYSIZE, KEYSIZE)),))
     given = perturbation.guarantee(plain, first=0, epsilon=epsilon).delta
-    gamma = noise.gamma(support=support, variance=variance)
-    little = perturbation.build(support=support, gamma=gamma, keysize=KEYSIZE, way="clamped")
-    made = design.guide(epsilon, delta)
-    wide: dict[str, Any] = {"support": made.support, "gamma": made.gamma, "keysize": KEYSIZE}
-    last = symmetric.lookup_table(made.epsilon, **wide)
-    careful = perturbation.build(**wide, way="clamped", last=last)
-    if perturbation.guarantee(careful, first=0, epsilon=made.epsilon).delta > promised:
+    small = Noise.of_variance(support, variance)
+    little = perturbation.build(small, keysize=KEYSIZE, small_counts="clamped")
+    noise = design.guide(epsilon, delta)
+    careful = perturbation.build(
+        noise, keysize=KEYSIZE, small_counts="clamped", rule=symmetric.rule(noise.epsilon)
+    )
+    if perturbation.guarantee(careful, first=0, epsilon=noise.epsilon).delta > promised:
         raise parameters.wrong_value("delta", f"one that {KEYSIZE} keys can keep", delta)
     found = (
         Office(OPEN, plain, level, given),
-        Office(CARELESS, little, level, math.nan, gamma),
+        Office(CARELESS, little, level, math.nan, small),
         Office(CAREFUL, careful, level, promised),
     )
     return {office.name: office for office in found}

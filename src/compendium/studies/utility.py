@@ -53,11 +53,10 @@ class Total(NamedTuple):
 
 def moments(protection: Protection) -> Measures:
     """Bias, variance and entropy that a design gives to the counts 0, …, D, before rounding to keys."""
-    made, way = protection.made, protection.way
-    if made is None or way is None:
+    noise, choice = protection.noise, protection.small_counts
+    if noise is None or choice is None:
         raise ValueError("protection must be a design, got a table from elsewhere")
-    table = small_counts.noise_table(support=made.support, gamma=made.gamma, way=way)
-    return small_counts.measures(table)
+    return small_counts.measures(small_counts.noise_table(noise, small_counts=choice))
 
 
 def edges(support: int) -> list[float]:

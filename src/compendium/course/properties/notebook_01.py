@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compendium.course.properties import numbers
-from tablebuilder_dp.counts import asymmetric
+from tablebuilder_dp.counts import rows
+from tablebuilder_dp.counts.rows import OfVariance
 
 
 def exercise_01_4(answer: Any) -> str:
@@ -23,7 +24,7 @@ def exercise_01_4(answer: Any) -> str:
         return f"The mean is {p @ z:.6g} and not 0."
     if p @ z**2 > 1 + 1e-6:
         return f"E[Z²] is {p @ z**2:.6g}, above 1."
-    missing = _entropy(asymmetric.rows(support=3, variance=1).table[1]) - _entropy(p)
+    missing = _entropy(rows.rows(OfVariance(3, 1)).table[1]) - _entropy(p)
     if missing < 1e-5:
         return ""
     return f"This noise keeps the constraints, but another one has {missing:.2g} more entropy."

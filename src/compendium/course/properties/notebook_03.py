@@ -6,6 +6,7 @@ from typing import Any
 
 from compendium.course.properties import numbers
 from tablebuilder_dp import privacy
+from tablebuilder_dp.noise import Noise
 
 
 def exercise_03_3(answer: Any) -> str:
@@ -13,5 +14,5 @@ def exercise_03_3(answer: Any) -> str:
     found = numbers([answer], 1)
     if found is None or not 1e-6 <= found[0] <= 100:
         return "The answer must be a number between 0.000001 and 100."
-    delta = privacy.delta(1, support=20, gamma=float(found[0]))
+    delta = privacy.delta(Noise(20, float(found[0])), 1)
     return "" if delta < 2e-6 else f"With this gamma, delta is {delta:.4g}."

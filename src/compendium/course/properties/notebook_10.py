@@ -7,6 +7,7 @@ from typing import Any
 
 from compendium.course.properties import numbers
 from tablebuilder_dp import certified, design, privacy, sampling
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support import parameters
 
 
@@ -18,9 +19,9 @@ def exercise_10_3(answer: Any) -> str:
     epsilon, wanted = parameters.epsilon(float(found[0])), parameters.delta(float(found[1]))
     for support in count(1):
         gamma = epsilon / (2 * support - 1) + 2 * epsilon / (10 * (4 * support**2 - 1))
-        if privacy.plateau(support=support, gamma=gamma).height <= wanted:
+        if privacy.plateau(Noise(support, gamma)).height <= wanted:
             break
-    if certified.delta(epsilon, support=support, gamma=gamma).lower > wanted:
+    if certified.delta(Noise(support, gamma), epsilon).lower > wanted:
         return ""
     return f"The search stops at D = {support}, and the noise that it finds there keeps what was wanted."
 
@@ -31,8 +32,8 @@ def exercise_10_4(answer: Any) -> str:
     if found is None or not 0.1 <= found[0] <= 2.5:
         return "The answer must be a number from 0.1 to 2.5."
     gamma = design.proposition_3(float(found[0]), support=10).gamma
-    true = certified.variance(support=10, gamma=gamma).lower
-    tables = (sampling.lookup_table(support=10, gamma=gamma, keysize=2**bits) for bits in (8, 32))
+    true = certified.variance(Noise(10, gamma)).lower
+    tables = (sampling.lookup_table(Noise(10, gamma), keysize=2**bits) for bits in (8, 32))
     small, large = (abs(sampling.after_sampling(table).variance - true) for table in tables)
     if large > small:
         return ""

@@ -16,8 +16,7 @@ def exercise_12_3(answer: Any) -> str:
     epsilon, support, *sizes = answer
     try:
         made = design.proposition_3(epsilon, support=parameters.integer(support, "support", low=1, high=1000))
-        known: dict[str, Any] = {"support": made.support, "gamma": made.gamma}
-        small, large = (symmetric.keeps_delta(epsilon, **known, keysize=size) for size in sizes)
+        small, large = (symmetric.keeps_delta(made, epsilon, keysize=size) for size in sizes)
     except (TypeError, ValueError, ArithmeticError) as error:
         return f"{error}."
     if made.support == 10:

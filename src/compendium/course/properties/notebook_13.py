@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from compendium.course.properties import numbers
-from tablebuilder_dp import noise, privacy
+from tablebuilder_dp import privacy
+from tablebuilder_dp.noise import Noise
 
 
 def exercise_13_4(answer: Any) -> str:
@@ -25,5 +26,5 @@ def exercise_13_4(answer: Any) -> str:
     if abs(variance - 49) > 0.01:
         return f"The variance is {variance:.4f}, farther than 0.01 from 49."
     delta = max(privacy.hockey_stick(*privacy.neighbours(p / p.sum()), "0.5"))
-    bell = float(privacy.delta("0.5", support=25, gamma=noise.gamma(support=25, variance=49)))
+    bell = float(privacy.delta(Noise.of_variance(25, 49), "0.5"))
     return "" if 4 * delta <= bell else f"Its delta is {delta:.4e}, that of the bell is {bell:.4e}."

@@ -18,10 +18,12 @@ from typing import Any
 
 from compendium.ledger.claims import Claim
 from compendium.ledger.formulas import Cases, enclosed, evaluate, on_grid
-from tablebuilder_dp import certified, design
+from tablebuilder_dp import certified, design, sampling
 from tablebuilder_dp.beyond import symmetric
-from tablebuilder_dp.counts import certified_rows
-from tablebuilder_dp.support.intervals import Enclosure, enclosure, exp, positive_part
+from tablebuilder_dp.counts import certified as certified_counts
+from tablebuilder_dp.counts.rows import OfVariance
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support.intervals import Enclosure, enclosure
 
 EXAMPLE_1 = (Fraction(1, 2), Fraction(1, 10**4))
 """The (ε, δ) of Example 1."""
@@ -29,7 +31,7 @@ EXAMPLE_1 = (Fraction(1, 2), Fraction(1, 10**4))
 
 @cache
 def _delta(epsilon: Fraction, support: int, gamma: Fraction) -> Enclosure:
-    return certified.delta(epsilon, support=support, gamma=gamma, digits=32)
+    return certified.delta(Noise(support, gamma), epsilon, digits=32)
 
 
 def _kinks(epsilon: Fraction, support: int) -> list[Enclosure]:
@@ -74,7 +76,7 @@ def example_1_free(claim: Claim) -> Enclosure | int:
     """What Example 1 becomes when γ is free: support, δ or variance."""
     support, m, delta = _free_gamma()
     if claim.at["which"] == "variance":
-        return certified.variance(support=support, gamma=EXAMPLE_1[0] / (2 * m - 1))
+        return certified.variance(Noise(support, EXAMPLE_1[0] / (2 * m - 1)))
     return support if claim.at["which"] == "support" else delta
 
 
@@ -141,7 +143,7 @@ def symmetric_exists(claim: Claim) -> Cases:
 @cache
 def _floors(epsilon: Fraction) -> Callable[[int], int]:
     """X → ⌊e^ε·x⌋ for whole x, from an enclosure of e^ε."""
-    growth = enclosure(exp(enclosed(epsilon)))
+    growth = enclosure(enclosed(epsilon).exp())
 
     def floor(x: int) -> int:
         low, high = math.floor(growth.lower * x), math.floor(growth.upper * x)
@@ -158,7 +160,7 @@ def symmetric_kept(claim: Claim) -> int:
     for tenths in range(1, 26):
         made = design.proposition_3(Fraction(tenths, 10), support=10)
         floor, keys = _floors(made.epsilon), 2 ** claim.at["bits"]
-        table = symmetric.lookup_table(made.epsilon, support=10, gamma=made.gamma, keysize=keys)
+        table = sampling.lookup_table(Noise(10, made.gamma), keysize=keys, rule=symmetric.rule(made.epsilon))
         w = table.weights
         within = all(a <= floor(b) and b <= floor(a) for a, b in pairwise(w))
         kept += sum(w) == keys and w == w[::-1] and min(w) > 0 and within
@@ -169,7 +171,7 @@ def symmetric_kept(claim: Claim) -> int:
 def _smallest_keysize() -> int:
     """Size by size: the largest allowed end weight, and the most keys that can be stacked upon it."""
     made = design.guide(*EXAMPLE_1)
-    delta = certified.delta(made.epsilon, support=made.support, gamma=made.gamma, digits=40)
+    delta = certified.delta(made, made.epsilon, digits=40)
     floor = _floors(made.epsilon)
     for keys in range(2 * made.support + 1, 10**6):
         end = weight = math.floor(keys * delta.lower)
@@ -226,7 +228,7 @@ def _composed(epsilon: Fraction, cells: int) -> Enclosure:
     """δ of so many cells with Example 1's noise, cell after cell and term by term, in intervals."""
     made = design.guide(*EXAMPLE_1)
     D, gamma = made.support, enclosed(made.gamma)
-    weights = [exp(-z * z * gamma) for z in range(-D, D + 1)]
+    weights = [(-z * z * gamma).exp() for z in range(-D, D + 1)]
     pmf = [weight / sum(weights) for weight in weights]
     sums = {0: enclosed(1)}  # of noise values above −D
     for _ in range(cells):
@@ -236,7 +238,7 @@ def _composed(epsilon: Fraction, cells: int) -> Enclosure:
         sums = grown
     delta = 1 - (1 - pmf[0]) ** cells
     for t, mass in sums.items():
-        delta += mass * positive_part(1 - exp(enclosed(epsilon) - gamma * (cells - 2 * t)))
+        delta += mass * (1 - (enclosed(epsilon) - gamma * (cells - 2 * t)).exp()).nonnegative_part()
     return enclosure(delta)
 
 
@@ -322,7 +324,7 @@ def hole(claim: Claim) -> Cases:
 
     def holds(D: int, V: int) -> bool:
         printed = evaluate(claim.printed, V=V)
-        one = certified_rows.row(1, support=D, variance=V).pmf[D - 1]  # the probability of publishing 0
+        one = certified_counts.row(OfVariance(D, V), 1).pmf[D - 1]  # the probability of publishing 0
         rare = Fraction(1, 1 + V)  # of publishing 1 + V, and else 0: unbiased, of variance V
         fits = rare * (1 + V) == 1 and rare * (1 + V) ** 2 - 1 == V
         return bool(fits and rare == printed and 1 - one.upper >= printed)

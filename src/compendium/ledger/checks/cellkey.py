@@ -12,6 +12,7 @@ from compendium.ledger.claims import Claim
 from compendium.ledger.formulas import Cases, cases, described, evaluate
 from compendium.ledger.verdicts import Truth
 from tablebuilder_dp import cellkey, design, sampling
+from tablebuilder_dp.noise import Noise
 
 NEAR, MERSENNE = 2**32 - 5, 2**31 - 1
 """Two large primes that one might take: the largest below 2^32 and the largest below 2^31."""
@@ -45,7 +46,7 @@ def table_entries(claim: Claim) -> Cases:
     tried = []
     for D, bits in product((1, 4, 11, 25), (8, 16, 24, 32)):
         made = design.proposition_3("0.5", support=D)
-        found = sampling.lookup_table(support=D, gamma=made.gamma, keysize=2**bits)
+        found = sampling.lookup_table(Noise(D, made.gamma), keysize=2**bits)
         tried.append((f"D = {D}, KEYSIZE = 2^{bits}", len(found.cuts) == evaluate(claim.printed, D=D)))
     return cases(tried)
 
@@ -138,8 +139,7 @@ def other_sizes(claim: Claim) -> str:
     noise = examples.example()
     works = all(
         cellkey.distance_bound(keysize=2**bits) <= cellkey.HARMLESS
-        and sum(sampling.lookup_table(support=noise.support, gamma=noise.gamma, keysize=2**bits).weights)
-        == 2**bits
+        and sum(sampling.lookup_table(noise, keysize=2**bits).weights) == 2**bits
         for bits in range(1, 33)
     )
     return "yes" if works else "no"
@@ -219,7 +219,7 @@ def consistent(claim: Claim) -> str:
 def repeated_requests(claim: Claim) -> Cases:
     """With fresh noise each time, the mean of m answers rounds to the true count ever more likely."""
     made = design.proposition_3("0.5", support=5)
-    weights = sampling.lookup_table(support=5, gamma=made.gamma, keysize=2**16).weights
+    weights = sampling.lookup_table(Noise(5, made.gamma), keysize=2**16).weights
     sums, chances = np.array(weights, dtype=object), []
     for requests in (1, 2, 4, 8, 16, 32, 64):
         if requests > 1:

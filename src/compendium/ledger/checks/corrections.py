@@ -13,7 +13,8 @@ from compendium.ledger.checks import examples
 from compendium.ledger.claims import Claim
 from compendium.ledger.formulas import Cases, cases, enclosed, evaluate, less, on_grid
 from tablebuilder_dp import certified, design, privacy, sampling
-from tablebuilder_dp.support.intervals import Enclosure, enclosure, exp, interval
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support.intervals import Enclosure, enclosure
 
 
 class Sampled(NamedTuple):
@@ -28,7 +29,7 @@ class Sampled(NamedTuple):
 def sampled(epsilon: str, support: int, slack: str, keysize: int) -> Sampled:
     """The table of one design by Proposition 3."""
     made = design.proposition_3(epsilon, support=support, slack=slack)
-    table = sampling.lookup_table(support=support, gamma=made.gamma, keysize=keysize)
+    table = sampling.lookup_table(Noise(support, made.gamma), keysize=keysize)
     return Sampled(made, table, sampling.after_sampling(table))
 
 
@@ -80,8 +81,8 @@ def smallest_epsilon(claim: Claim) -> Cases:
 
     def holds(one: Sampled) -> bool:
         level = Fraction(sampling.epsilon(one.table))
-        kept = _excess(one.table, enclosure(exp(enclosed(level))).lower) <= one.after.delta
-        less_growth = enclosure(exp(enclosed(level * (1 - HAIR)))).upper
+        kept = _excess(one.table, enclosure(enclosed(level).exp()).lower) <= one.after.delta
+        less_growth = enclosure(enclosed(level * (1 - HAIR)).exp()).upper
         return kept and (level == 0 or _excess(one.table, less_growth) > one.after.delta)
 
     return on_tables(holds, full_support=True)
@@ -113,7 +114,7 @@ def full_support(claim: Claim) -> Cases:
         nearest = math.floor(1 / edge.upper)
         sizes = [keysize] if keysize else [nearest, nearest + 1]
         return all(
-            evaluate(claim.printed, KEYSIZE=size, p=interval(edge))
+            evaluate(claim.printed, KEYSIZE=size, p=enclosed(edge))
             is sampled(epsilon, D, slack, size).table.full_support
             for size in sizes
         )
@@ -131,7 +132,7 @@ def full_support(claim: Claim) -> Cases:
 def edge_of(epsilon: str, D: int, slack: str) -> Enclosure:
     """p(D) of a design by Proposition 3."""
     made = design.proposition_3(epsilon, support=D, slack=slack)
-    return certified.pmf(D, support=D, gamma=made.gamma)
+    return certified.pmf(Noise(D, made.gamma), D)
 
 
 def full_support_limit(claim: Claim) -> Enclosure:
@@ -143,7 +144,7 @@ def delta_after_sampling(claim: Claim) -> Cases:
     """The printed δ^Q, and that it exceeds δ."""
 
     def holds(one: Sampled) -> bool:
-        edge = certified.pmf(one.table.support, support=one.table.support, gamma=one.made.gamma)
+        edge = certified.pmf(Noise(one.table.support, one.made.gamma), one.table.support)
         ends = {
             evaluate(claim.printed, KEYSIZE=one.table.keysize, delta=end) for end in (edge.lower, edge.upper)
         }
@@ -171,7 +172,7 @@ def variance_error(claim: Claim) -> Cases:
 
     def share(one: Sampled) -> Fraction:
         D, K = one.table.support, one.table.keysize
-        truth = certified.variance(support=D, gamma=one.made.gamma)
+        truth = certified.variance(Noise(D, one.made.gamma))
         error = max(abs(one.after.variance - end) for end in (truth.lower, truth.upper))
         return error / Fraction(evaluate(claim.printed, D=D, KEYSIZE=K))
 
@@ -187,14 +188,14 @@ def sufficient_keysize(claim: Claim) -> Cases:
 
     def keeps(epsilon: str, D: int, slack: str, *, part: int) -> bool:
         level = enclosed(Fraction(epsilon))
-        edge = interval(edge_of(epsilon, D, slack))
+        edge = enclosed(edge_of(epsilon, D, slack))
         needed = evaluate(claim.printed, s=Fraction(slack), eps=level, D=D, delta=edge)
         keysize = math.ceil(enclosure(needed / part).upper)
         table = sampled(epsilon, D, slack, max(keysize, 2)).table
         if not table.full_support:
             return False
         ratios = _ratios(table)
-        return less(enclosed(max(*ratios, *(1 / ratio for ratio in ratios))), exp(level))
+        return less(enclosed(max(*ratios, *(1 / ratio for ratio in ratios))), enclosed(level).exp())
 
     designs = sorted({(epsilon, D, slack) for epsilon, D, slack, _ in GRID if slack != "0"})
     idle = all(keeps(*made, part=5) for made in designs)
@@ -207,7 +208,7 @@ def limit_attained(claim: Claim) -> Cases:
 
     def holds(D: int, eps: Fraction) -> bool:
         gamma = evaluate(claim.printed, eps=eps, D=D)
-        sizes = [len(privacy.f_star(eps, support=D, gamma=gamma * factor)) for factor in (1, 1 + HAIR)]
+        sizes = [len(privacy.f_star(Noise(D, gamma * factor), eps)) for factor in (1, 1 + HAIR)]
         return sizes == [0, 1]
 
     return on_grid("D eps", grid, holds)

@@ -24,7 +24,8 @@ from compendium.ledger.formulas import (
 from compendium.ledger.verdicts import Truth
 from tablebuilder_dp import certified, design
 from tablebuilder_dp.beyond import best_gamma
-from tablebuilder_dp.support.intervals import Enclosure, exp
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support.intervals import Enclosure
 
 NEAR_RANGE = tuple(
     World(Fraction(1001, 1000), D, 20 * (2 * D - 1) + shift, 20 * (4 * D * D - 1))
@@ -53,7 +54,7 @@ def _is_edge(D: int, eps: Fraction, gamma: Fraction) -> bool:
 
 def _quantity(name: str, D: int, gamma: Any) -> Any:
     """V, C or δ = Ce^(−γD²) as an interval."""
-    weights = [exp(-z * z * gamma) for z in range(D + 1)]
+    weights = [(-z * z * gamma).exp() for z in range(D + 1)]
     total = 2 * sum(weights) - 1
     if name == "V":
         return 2 * sum(z * z * weight for z, weight in enumerate(weights)) / total
@@ -298,11 +299,11 @@ def _example_signs() -> dict[str, str]:
     found: dict[str, str] = {}
     for name, sign in (("minus", 1), ("plus", -1)):
         gamma = Fraction(1, 98) + sign * Fraction(1, 24990)
-        noise: dict[str, Any] = {"support": 25, "gamma": gamma}
+        noise = Noise(25, gamma)
         found |= {
-            f"{name}_edge": certified.pmf(-25, **noise).digits(4),
-            f"{name}_delta": certified.delta("0.5", **noise).digits(4),
-            f"{name}_V": certified.variance(**noise).digits(4),
+            f"{name}_edge": certified.pmf(noise, -25).digits(4),
+            f"{name}_delta": certified.delta(noise, "0.5").digits(4),
+            f"{name}_V": certified.variance(noise).digits(4),
         }
     return found
 
@@ -378,8 +379,8 @@ def gaps(D: int, levels: tuple[Fraction, ...] = LEVELS) -> tuple[Gap, ...]:
     found = []
     for eps in levels:
         best = Fraction(str(design.best_delta_on_grid(eps, support=D, gammas=GRID).gamma))
-        formula = certified.pmf(-D, support=D, gamma=eps / (2 * D - 1))
-        found.append(Gap(eps, formula, certified.delta(eps, support=D, gamma=best)))
+        formula = certified.pmf(Noise(D, eps / (2 * D - 1)), -D)
+        found.append(Gap(eps, formula, certified.delta(Noise(D, best), eps)))
     return tuple(found)
 
 
@@ -429,8 +430,8 @@ def grid_is_best(claim: Claim) -> Truth:
     numbers: dict[str, str] = {"levels": str(len(LEVELS))}
     for D in (11, 15):
         for gap in gaps(D):
-            name, kink = described(D=D, eps=gap.eps), best_gamma.best(gap.eps, support=D).kink
-            best = best_gamma.certified_kink(gap.eps, support=D, kink=kink)
+            name, chosen = described(D=D, eps=gap.eps), best_gamma.best(gap.eps, support=D)
+            best = certified.delta(chosen, gap.eps)
             exact.append((name, best.upper >= gap.grid.lower))
             nearly.append((name, gap.grid.upper <= Fraction(claim.at["within"]) * best.lower))
         numbers |= _largest(D) | {

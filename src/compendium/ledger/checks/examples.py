@@ -25,7 +25,8 @@ from compendium.ledger.formulas import (
 )
 from compendium.ledger.verdicts import Answer, Truth
 from tablebuilder_dp import certified, design, sampling
-from tablebuilder_dp.support.intervals import Enclosure, enclosure, exp, interval
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support.intervals import Enclosure, enclosure
 
 EPSILON, DELTA, SLACK = Fraction(1, 2), Fraction(1, 10**4), Fraction(1, 10)
 """What Example 1 starts from: the wanted privacy, and −ι as a share of its range."""
@@ -43,13 +44,13 @@ def example() -> design.Design:
 @cache
 def mass(z: int) -> Enclosure:
     """p(z) of Example 1."""
-    return certified.pmf(z, support=example().support, gamma=example().gamma, digits=40)
+    return certified.pmf(example(), z, digits=40)
 
 
 @cache
 def table(bits: int) -> sampling.LookupTable:
     """The lookup table of Example 2 for KEYSIZE = 2^bits."""
-    return sampling.lookup_table(support=example().support, gamma=example().gamma, keysize=2**bits)
+    return sampling.lookup_table(example(), keysize=2**bits)
 
 
 def cut_of(found: sampling.LookupTable) -> Callable[[Any], Fraction]:
@@ -66,7 +67,7 @@ def mass_of(found: sampling.LookupTable) -> Callable[[Any], Fraction]:
 
 def edge_mass(made: design.Design) -> Enclosure:
     """p(D), which is the δ of a noise of Proposition 3."""
-    return certified.pmf(made.support, support=made.support, gamma=made.gamma)
+    return certified.pmf(made, made.support)
 
 
 # --- Section III-D: the guide -----------------------------------------------------------------
@@ -134,7 +135,7 @@ def guide_smallest(claim: Claim) -> Cases:
         made = design.guide(eps, target)
         earlier = [design.proposition_3(eps, support=D) for D in range(1, made.support)]
         before = min((edge_mass(other).lower for other in earlier), default=Fraction(1))
-        names = {"reached": interval(edge_mass(made)), "target": target, "before": enclosed(before)}
+        names = {"reached": enclosed(edge_mass(made)), "target": target, "before": enclosed(before)}
         tried.append((described(eps=eps, delta=target), evaluate(claim.printed, **names) is True))
     return cases(tried)
 
@@ -144,8 +145,8 @@ def guide_reaches(claim: Claim) -> Cases:
     tried = []
     for eps, target in product(EPSILONS[2:], TARGETS):
         made = design.guide(eps, target)
-        reached = certified.delta(eps, support=made.support, gamma=made.gamma)
-        holds = evaluate(claim.printed, reached=interval(reached), delta=target)
+        reached = certified.delta(made, eps)
+        holds = evaluate(claim.printed, reached=enclosed(reached), delta=target)
         tried.append((described(eps=eps, delta=target), holds is True))
     return cases(tried)
 
@@ -156,9 +157,9 @@ def guide_mass(claim: Claim) -> Cases:
     for D, eps, slack in product((1, 3, 11), (EPSILONS[2], EPSILONS[5]), (SLACK, SLACKS[-1])):
         made = design.proposition_3(eps, support=D, slack=slack)
         for z in (1, -D):
-            ours = certified.pmf(z, support=D, gamma=made.gamma, digits=40)
+            ours = certified.pmf(Noise(D, made.gamma), z, digits=40)
             printed = evaluate(claim.printed, z=enclosed(z), D=D, eps=eps, iota=made.iota)
-            tried.append((described(D=D, eps=eps, iota=made.iota, z=z), agree(printed, interval(ours))))
+            tried.append((described(D=D, eps=eps, iota=made.iota, z=z), agree(printed, enclosed(ours))))
     return cases(tried)
 
 
@@ -187,18 +188,18 @@ def smallest_support(claim: Claim) -> Cases:
         edge_mass(design.proposition_3(EPSILON, support=D, slack=SLACK))
         for D in (example().support, example().support - 1)
     )
-    names = {"reached": interval(at), "target": DELTA, "before": interval(before)}
+    names = {"reached": enclosed(at), "target": DELTA, "before": enclosed(before)}
     return cases([(f"D = {example().support}", evaluate(claim.printed, **names) is True)])
 
 
 def delta(claim: Claim) -> Enclosure:
     """δ(ε) of Example 1's noise, from its definition."""
-    return certified.delta(EPSILON, support=example().support, gamma=example().gamma)
+    return certified.delta(example(), EPSILON)
 
 
 def variance(claim: Claim) -> Enclosure:
     """V of Example 1's noise."""
-    return certified.variance(support=example().support, gamma=example().gamma)
+    return certified.variance(example())
 
 
 def iota(claim: Claim) -> Fraction:
@@ -227,7 +228,7 @@ def pmf_formula(claim: Claim) -> Truth:
     place = Fraction(1, 10**15) / 2
     right = {z: _digits_shared(values[z], z) for z in shown}
     tried = cases(
-        (f"z = {z}", less(abs(value - interval(mass(z))), enclosed(place))) for z, value in values.items()
+        (f"z = {z}", less(abs(value - enclosed(mass(z))), enclosed(place))) for z, value in values.items()
     )
     numbers = {"least": str(min(right.values())), "most": str(max(right.values()))}
     return Truth({"": tried}, numbers=numbers)
@@ -277,7 +278,7 @@ def cumulative(claim: Claim) -> Truth:
     # γ as the example writes it, 0.5/49 − ι, is not the float64 nearest to 127/12495. Each exponential is
     # the float64 nearest to the truth, so that all machines add up the same numbers.
     rate = 0.5 / (2 * D - 1) - 2 * 0.5 / (10 * (4 * D**2 - 1))
-    weights = [float(enclosure(exp(enclosed(Fraction(-rate * y**2))))) for y in range(-D, D + 1)]
+    weights = [float(enclosure(enclosed(Fraction(-rate * y**2)).exp())) for y in range(-D, D + 1)]
     sums = list(accumulate(1 / sum(weights) * weight for weight in weights))
     return Truth({"": exact}, origins={"the result of a running sum in float64": Fraction(sums[z + D])})
 
@@ -398,10 +399,10 @@ def relation(claim: Claim) -> Cases:
     names = {
         "B_Q": enclosed(after.bias),
         "V_Q": enclosed(after.variance),
-        "V": interval(variance(claim)),
+        "V": enclosed(variance(claim)),
         "eps": EPSILON,
-        "eps_Q": interval(epsilon(claim)),
-        "delta": interval(edge_mass(made)),
+        "eps_Q": enclosed(epsilon(claim)),
+        "delta": enclosed(edge_mass(made)),
         "delta_Q": enclosed(after.delta),
         "within": Fraction(claim.at.get("within", "0")),
     }
@@ -461,7 +462,7 @@ def reason(claim: Claim) -> Truth:
     slack = EPSILON - onset
     quantised = Enclosure(onset - after.upper, onset - after.lower)
     share = slack / (EPSILON - (after.lower + after.upper) / 2)
-    holds = evaluate(claim.printed, from_quantisation=interval(quantised), from_slack=enclosed(slack))
+    holds = evaluate(claim.printed, from_quantisation=enclosed(quantised), from_slack=enclosed(slack))
     numbers = {
         "slack": f"{float(slack):.3g}",
         "quantised": f"{float(quantised):.2g}",

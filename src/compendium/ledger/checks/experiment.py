@@ -24,7 +24,8 @@ from compendium.ledger.formulas import (
 from compendium.ledger.verdicts import Truth
 from compendium.studies import experiment
 from tablebuilder_dp import certified, design, sampling
-from tablebuilder_dp.support.intervals import Enclosure, enclosure, exp, interval, iv, log
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support.intervals import Ball, Enclosure, enclosure
 
 D = 10
 BITS = (8, 16, 32)
@@ -55,8 +56,8 @@ class Point(NamedTuple):
         steps += [(second, first) for first, second in steps] if both else []
         steps = [step for step in steps if step != (0, 0)]
         if not all(first for first, _ in steps):
-            return iv.mpf("inf")
-        return log(enclosed(max(Fraction(second, first) for first, second in steps)))
+            return Ball.pos_inf()
+        return enclosed(max(Fraction(second, first) for first, second in steps)).log()
 
     def error(self) -> Enclosure:
         """(V^Q − V)/V."""
@@ -72,7 +73,7 @@ class Point(NamedTuple):
             "KEYSIZE": self.table.keysize,
             "eps": self.design.epsilon,
             "epsQ": self.epsilon(both=both),
-            "delta": interval(self.delta),
+            "delta": enclosed(self.delta),
             "deltaQ": self.after.delta,
         }
 
@@ -91,15 +92,15 @@ def _run() -> tuple[experiment.Experiment, tuple[tuple[Enclosure, ...], tuple[En
     ran = experiment.run(
         support=D, epsilon_step=Fraction(1, 10), steps=25, slack=design.PAPER_SLACK, bits=BITS
     )
-    variances = tuple(certified.variance(support=D, gamma=made.gamma) for made in ran.designs)
-    return ran, (variances, tuple(certified.pmf(-D, support=D, gamma=made.gamma) for made in ran.designs))
+    variances = tuple(certified.variance(Noise(D, made.gamma)) for made in ran.designs)
+    return ran, (variances, tuple(certified.pmf(Noise(D, made.gamma), -D) for made in ran.designs))
 
 
 MEASURES: dict[str, Callable[[Point], Any]] = {
     "bias": lambda point: abs(enclosed(point.after.bias)),
-    "variance": lambda point: abs(interval(point.error())),
+    "variance": lambda point: abs(enclosed(point.error())),
     "epsilon": lambda point: abs(point.epsilon() / enclosed(point.design.epsilon) - 1),
-    "delta": lambda point: abs(enclosed(point.after.delta) / interval(point.delta) - 1),
+    "delta": lambda point: abs(enclosed(point.after.delta) / enclosed(point.delta) - 1),
 }
 """How far a table is from its design, as intervals: by size for the bias, else in proportion."""
 
@@ -116,7 +117,7 @@ def _formula(claim: Claim) -> str:
 
 
 def _shown(value: Any) -> str:
-    return f"{float(enclosure(value) if isinstance(value, iv.mpf) else value):.3g}".replace("e-0", "e-")
+    return f"{float(enclosure(value) if isinstance(value, Ball) else value):.3g}".replace("e-0", "e-")
 
 
 # --- the set-up and the bias ------------------------------------------------------------------
@@ -155,7 +156,7 @@ def compared(claim: Claim) -> Truth:
         if not full or all(point.table.full_support for point in row)
     ]
     errors = [[measure(point) for point in row] for row in rows]
-    worst = [max(column, key=lambda error: error.mid) for column in zip(*errors, strict=True)]
+    worst = [max(column, key=lambda error: error.mid()) for column in zip(*errors, strict=True)]
     found = [
         (described(eps=row[0].design.epsilon), _in_order(claim.printed, error))
         for row, error in zip(rows, errors, strict=True)
@@ -216,8 +217,8 @@ def support_needs(claim: Claim) -> Cases:
     for point in points(8)[:: claim.at["every"]]:
         edge = math.floor(1 / point.delta.upper)
         for keysize in (*(2**bits for bits in range(4, 33, 4)), max(edge, 2), edge + 1):
-            table = sampling.lookup_table(support=D, gamma=point.design.gamma, keysize=keysize)
-            met = evaluate(_formula(claim), KEYSIZE=keysize, delta=interval(point.delta))
+            table = sampling.lookup_table(Noise(D, point.design.gamma), keysize=keysize)
+            met = evaluate(_formula(claim), KEYSIZE=keysize, delta=enclosed(point.delta))
             found.append(
                 (f"{described(eps=point.design.epsilon)}, KEYSIZE {keysize}", met is table.full_support)
             )
@@ -305,7 +306,7 @@ def extremes(bits: int) -> dict[str, str]:
             ratios = [
                 (float(enclosure(value)) / float(point.design.epsilon), point)
                 for point in points(bits)
-                if (point.table.full_support or not full) and (value := point.epsilon(both=both)) != iv.inf
+                if (point.table.full_support or not full) and (value := point.epsilon(both=both)).is_finite()
             ]
             for word, (ratio, point) in (("low", min(ratios)), ("high", max(ratios))):
                 numbers[f"{side}_{where}_{word}"] = f"{100 * abs(ratio - 1):.3g} %"
@@ -319,7 +320,7 @@ def extremes(bits: int) -> dict[str, str]:
         for point in points(bits)
     ]
     lowest = min(
-        (point for point in points(bits) if point.epsilon() != iv.inf),
+        (point for point in points(bits) if point.epsilon().is_finite()),
         key=lambda point: float(enclosure(point.epsilon())) / float(point.design.epsilon),
     )
     return numbers | {
@@ -364,7 +365,7 @@ def jittery(claim: Claim) -> Cases:
     found, step = [], enclosed(Fraction(claim.at["by"]))
     for bits in claim.at["bits"]:
         ratios = [
-            point.epsilon() / interval(point.design.epsilon)
+            point.epsilon() / enclosed(point.design.epsilon)
             for point in points(bits)
             if point.table.full_support
         ]
@@ -380,8 +381,8 @@ def without_ceiling(claim: Claim) -> Cases:
     share = {point.design.gamma / point.design.epsilon for point in points(8)}
     for point in points(8):
         rate = enclosed(point.design.gamma)
-        masses = [exp(-(z**2) * rate) for z in range(-D, D + 1)]
-        top = exp(rate * (2 * D - 1))
+        masses = [(-(z**2) * rate).exp() for z in range(-D, D + 1)]
+        top = (rate * (2 * D - 1)).exp()
         ratios = [b / a for a, b in pairwise(masses)]
         smooth = agree(ratios[0], top) and all(less(ratio, top) for ratio in ratios[1:])
         found.append((described(eps=point.design.epsilon), smooth and len(share) == 1))

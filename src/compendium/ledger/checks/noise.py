@@ -24,8 +24,9 @@ from compendium.ledger.formulas import (
     on_grid,
 )
 from compendium.ledger.verdicts import Truth
-from tablebuilder_dp import certified, noise
-from tablebuilder_dp.support.intervals import exp, interval, iv, log
+from tablebuilder_dp import certified
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support.intervals import Enclosure, enclosure
 
 VARIANCES = tuple((D, Fraction(k * D * (D + 1), 3 * 8)) for D in SUPPORTS for k in range(1, 8))
 """Supports with variances at eighths of Proposition 1's bound."""
@@ -34,7 +35,7 @@ VARIANCES = tuple((D, Fraction(k * D * (D + 1), 3 * 8)) for D in SUPPORTS for k 
 @cache
 def weights(D: int, gamma: Fraction) -> tuple[Any, ...]:
     """e^(−γz²) for z = −D, …, D, as intervals."""
-    half = [exp(-(z**2) * enclosed(gamma)) for z in range(D + 1)]
+    half = [(-(z**2) * enclosed(gamma)).exp() for z in range(D + 1)]
     return (*half[:0:-1], *half)
 
 
@@ -47,7 +48,7 @@ def second_moment(D: int, gamma: Fraction) -> Any:
 
 def entropy(masses: Iterable[Any]) -> Any:
     """−Σ p ln p in nats, as an interval."""
-    return -sum(mass * log(mass) for mass in masses)
+    return -sum(mass * mass.log() for mass in masses)
 
 
 def sensitivity(claim: Claim) -> int:
@@ -65,8 +66,8 @@ def kind_of_privacy(claim: Claim) -> Cases:
     """The printed range holds for the least δ at every ε."""
 
     def holds(D: int, gamma: Fraction, eps: Fraction) -> bool:
-        delta = certified.delta(eps, support=D, gamma=gamma, digits=5)
-        return evaluate(claim.printed, delta=interval(delta)) is True
+        delta = certified.delta(Noise(D, gamma), eps, digits=5)
+        return evaluate(claim.printed, delta=enclosed(delta)) is True
 
     return on_grid("D gamma eps", ((D, gamma, eps) for D, gamma in NOISES[::4] for eps in EPSILONS), holds)
 
@@ -80,8 +81,8 @@ def non_negative(claim: Claim) -> Cases:
 def zero_bias(claim: Claim) -> Cases:
     """A shape without bias: z and −z have the same mass, to the last bit."""
 
-    def mass(D: int, gamma: Fraction, z: int) -> Any:
-        return evaluate(claim.printed, z=z, D=D, gamma=enclosed(gamma))
+    def mass(D: int, gamma: Fraction, z: int) -> Enclosure:
+        return enclosure(evaluate(claim.printed, z=z, D=D, gamma=enclosed(gamma)))
 
     return on_grid(
         "D gamma",
@@ -104,7 +105,7 @@ def maximum_entropy(claim: Claim) -> Cases:
 
         def moved(start: int, factors: tuple[int, ...], sign: int) -> Any:
             places = range(start, start + len(factors))
-            step = sign * min((masses[place] for place in places), key=lambda mass: mass.mid) / 10**6
+            step = sign * min((masses[place] for place in places), key=lambda mass: mass.mid()) / 10**6
             return entropy(
                 mass + factors[place - start] * step if place in places else mass
                 for place, mass in enumerate(masses)
@@ -112,7 +113,7 @@ def maximum_entropy(claim: Claim) -> Cases:
 
         thirds = product({0, D - 1, 2 * D - 3}, (1, -1))
         return (
-            all(shape[D - z] == shape[D + z] for z in range(1, D + 1))
+            all(enclosure(shape[D - z]) == enclosure(shape[D + z]) for z in range(1, D + 1))
             and all(less(moved(start, (1, -3, 3, -1), sign), top) for start, sign in thirds)
             and less(top, moved(D - 1, (1, -2, 1), 1))
         )
@@ -148,7 +149,7 @@ def tight_constraint(claim: Claim) -> Cases:
 
     def measures(D: int, gamma: Fraction) -> tuple[Any, Any]:
         V = second_moment(D, gamma)
-        return V, log(sum(weights(D, gamma))) + enclosed(gamma) * V
+        return V, sum(weights(D, gamma)).log() + enclosed(gamma) * V
 
     def holds(D: int, low: Fraction, high: Fraction) -> bool:
         wide, narrow = measures(D, low), measures(D, high)
@@ -215,10 +216,10 @@ def root_between(claim: Claim) -> Cases:
 
     def at(D: int, V: Fraction, gamma: float) -> Any:
         rate = enclosed(Fraction(gamma))
-        return sum(enclosed(value) * exp(-power * rate) for power, value in coefficients(D, V).items())
+        return sum(enclosed(value) * (-power * rate).exp() for power, value in coefficients(D, V).items())
 
     def holds(D: int, V: Fraction) -> bool:
-        gamma = noise.gamma(support=D, variance=V)
+        gamma = float(Noise.of_variance(D, V).gamma)
         return less(at(D, V, 2 * gamma), 0) and less(0, at(D, V, gamma / 2))
 
     return on_grid("D V", VARIANCES, holds)
@@ -278,6 +279,6 @@ def uniform_entropy(claim: Claim) -> Cases:
         masses = weights(D, gamma)
         size = 2 * D + 1
         ours = entropy([mass / sum(masses) for mass in masses])
-        return agree(top, entropy([iv.mpf(1) / size] * size)) and less(ours, top)
+        return agree(top, entropy([enclosed(Fraction(1, size))] * size)) and less(ours, top)
 
     return on_grid("D gamma", NOISES, holds)

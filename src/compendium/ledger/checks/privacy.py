@@ -29,7 +29,9 @@ from compendium.ledger.formulas import (
 )
 from compendium.ledger.verdicts import Truth
 from tablebuilder_dp import certified
-from tablebuilder_dp.support.intervals import Enclosure, enclosure, exp, interval, positive_part
+from tablebuilder_dp.certified import Enclosed
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support.intervals import Enclosure, enclosure
 
 NEARLY_ZERO = Fraction(1, 10**400)
 """Stands for p = 0 below a fraction bar: the ratio then exceeds every e^ε in question."""
@@ -169,8 +171,8 @@ def positive_rate(claim: Claim) -> Cases:
     """The printed relation for the variance holds exactly where γ > 0."""
     tried = []
     for D, size, sign in product(SUPPORTS[:6], (gamma for gamma in GAMMAS if gamma < 1), (1, -1)):
-        masses = [exp(-z * z * enclosed(sign * size)) for z in range(D + 1)]
-        V = 2 * sum(z * z * mass for z, mass in enumerate(masses)) / (2 * sum(masses) - 1)
+        masses = [(-z * z * enclosed(sign * size)).exp() for z in range(D + 1)]
+        V: Any = 2 * sum(z * z * mass for z, mass in enumerate(masses)) / (2 * sum(masses) - 1)
         tried.append((described(D=D, gamma=sign * size), evaluate(claim.printed, D=D, V=V) is (sign > 0)))
     for D in SUPPORTS:  # γ = 0, the uniform pmf
         V = Fraction(2 * sum(z * z for z in range(D + 1)), 2 * D + 1)
@@ -362,9 +364,9 @@ def gamma_value(claim: Claim) -> Truth:
     """γ of a variance, and the variance that the printed γ would have."""
     D, V = claim.at["D"], claim.at["V"]
     printed = abs(Fraction(claim.printed))
-    would_be = certified.variance(support=D, gamma=printed)
-    right = certified.pmf(-D, support=D, gamma=gamma_of(D, V))
-    ratio = float(certified.pmf(-D, support=D, gamma=printed)) / float(right)
+    would_be = certified.variance(Noise(D, printed))
+    right = certified.pmf(Enclosed(D, gamma_of(D, V)), -D)
+    ratio = float(certified.pmf(Noise(D, printed), -D)) / float(right)
     return Truth(
         {"": gamma_of(D, V)},
         origins={f"the γ of D = {other}": gamma_of(other, V) for other in (11, 15) if other != D},
@@ -374,9 +376,9 @@ def gamma_value(claim: Claim) -> Truth:
 
 def delta_at(eps: Any, D: int, gamma: Any) -> Any:
     """δ(ε) from its definition as an interval, for intervals ε and γ."""
-    weights = [exp(-z * z * gamma) for z in range(-D, 1)]
-    growth = exp(eps)
-    gains = (positive_part(above - growth * below) for below, above in pairwise(weights))
+    weights = [(-z * z * gamma).exp() for z in range(-D, 1)]
+    growth = eps.exp()
+    gains = ((above - growth * below).nonnegative_part() for below, above in pairwise(weights))
     return sum(gains, weights[0]) / (2 * sum(weights) - 1)
 
 
@@ -418,9 +420,9 @@ def panels(claim: Claim) -> Truth:
     """Whether the curves of Figure 1b are below those of Figure 1a, with the same γ or the same V."""
     enclosed(0)  # sets the working precision
     last = enclosed(Fraction(claim.at["last"]))
-    printed = [interval(Fraction(text)) for text in claim.at["gammas"]]
+    printed = [enclosed(Fraction(text)) for text in claim.at["gammas"]]
     same_gamma = [curve_below((15, gamma), (11, gamma), last) for gamma in printed]
-    drawn = {(D, V): (D, interval(gamma_of(D, V))) for D in (11, 15) for V in (4, 10)}
+    drawn = {(D, V): (D, enclosed(gamma_of(D, V))) for D in (11, 15) for V in (4, 10)}
     enclosed(0)
     same_variance = [curve_below(drawn[15, V], drawn[11, V], last) for V in (4, 10)]
     at = enclosed(Fraction(3, 10))
@@ -495,8 +497,8 @@ def flat_in_figure(claim: Claim) -> Cases:
         rate = gamma_of(D, V)
         onset = rate.upper * (2 * D - 1)
         enclosed(0)
-        gamma = interval(rate)
-        edge = exp(-D * D * gamma) / (2 * sum(exp(-z * z * gamma) for z in range(1, D + 1)) + 1)
+        gamma = enclosed(rate)
+        edge = (-D * D * gamma).exp() / (2 * sum((-z * z * gamma).exp() for z in range(1, D + 1)) + 1)
         at_end, before = (delta_at(enclosed(eps), D, gamma) for eps in (last, onset * Fraction(99, 100)))
         tried.append((described(D=D, V=V), agree(at_end, edge) and less(edge, before)))
     return cases(tried)
@@ -508,7 +510,7 @@ def higher_variance_first(claim: Claim) -> Cases:
     for D in claim.at["D"]:
         rates = {V: gamma_of(D, V) for V in (4, 10)}
         enclosed(0)
-        wide, narrow = ((D, interval(rates[V])) for V in (10, 4))
+        wide, narrow = ((D, enclosed(rates[V])) for V in (10, 4))
         last = wide[1] * (2 * D - 1)
         places = [enclosed(0), *kinks(*wide, last), *kinks(*narrow, last), last]
         parts.append(
@@ -530,7 +532,7 @@ def order_at_end(claim: Claim) -> Cases:
     for D in claim.at["D"]:
         rates = {V: gamma_of(D, V) for V in (4, 10)}
         enclosed(0)
-        eps = interval(rates[4]) * (2 * D - 1)
-        deltas = {f"delta_{V}": delta_at(eps, D, interval(rates[V])) for V in (4, 10)}
+        eps = enclosed(rates[4]) * (2 * D - 1)
+        deltas = {f"delta_{V}": delta_at(eps, D, enclosed(rates[V])) for V in (4, 10)}
         tried.append((described(D=D), evaluate(claim.printed, **deltas) is True))
     return cases(tried)

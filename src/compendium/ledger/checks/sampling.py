@@ -13,8 +13,8 @@ from compendium.ledger.claims import Claim
 from compendium.ledger.formulas import Cases, cases, described, enclosed, evaluate
 from compendium.ledger.verdicts import Truth
 from tablebuilder_dp import certified, design, sampling
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.sampling import LookupTable
-from tablebuilder_dp.support.intervals import interval
 
 SHAPES = tuple(product((1, 2, 3), (Fraction(1, 10), Fraction(2, 3), Fraction(19, 20))))
 """Supports and x = e^−γ: with a rational x all masses are rational, and no cut point needs rounding."""
@@ -49,7 +49,7 @@ def designed(D: int, eps: Fraction) -> design.Design:
 @cache
 def designed_table(D: int, eps: Fraction, bits: int) -> LookupTable:
     """Its lookup table."""
-    return sampling.lookup_table(support=D, gamma=designed(D, eps).gamma, keysize=2**bits)
+    return sampling.lookup_table(designed(D, eps), keysize=2**bits)
 
 
 def all_tables() -> list[tuple[str, LookupTable]]:
@@ -165,7 +165,7 @@ def remedy(claim: Claim) -> Cases:
     """The printed condition on KEYSIZE is the one under which the support is full, for every design."""
     tried = []
     for (D, eps), bits in product(DESIGNS, BITS):
-        least = 1 / Fraction(certified.pmf(D, support=D, gamma=designed(D, eps).gamma).upper)
+        least = 1 / Fraction(certified.pmf(designed(D, eps), D).upper)
         enough = evaluate(claim.printed, KEYSIZE=2**bits, least=least)
         tried.append(
             (
@@ -202,8 +202,8 @@ def finer(claim: Claim) -> Cases:
     for (D, eps), bits in product(DESIGNS[:9], (4, 8, 16, 32)):
         p = mass_of(designed_table(D, eps, bits))
         for z in range(-D, D + 1):
-            true = certified.pmf(z, support=D, gamma=designed(D, eps).gamma)
-            holds = evaluate(claim.printed, pQ=enclosed(p(z)), p=interval(true), KEYSIZE=2**bits)
+            true = certified.pmf(designed(D, eps), z)
+            holds = evaluate(claim.printed, pQ=enclosed(p(z)), p=enclosed(true), KEYSIZE=2**bits)
             tried.append((f"{described(D=D, eps=eps)}, KEYSIZE = 2^{bits}, z = {z}", holds is True))
     return cases(tried)
 
@@ -211,7 +211,7 @@ def finer(claim: Claim) -> Cases:
 def continuous(claim: Claim) -> Truth:
     """A continuous distribution has no masses; one that is not quantised has masses off the grid of keys."""
     D, eps = DESIGNS[0]
-    true = [certified.pmf(z, support=D, gamma=designed(D, eps).gamma) for z in range(-D, D + 1)]
+    true = [certified.pmf(designed(D, eps), z) for z in range(-D, D + 1)]
     on_grid = [
         math.floor(mass.lower * 2**bits) != math.floor(mass.upper * 2**bits)
         for mass in true
@@ -263,7 +263,7 @@ def closer_variance(claim: Claim) -> Truth:
     """|V^Q − V| goes the printed way with KEYSIZE: at each step, or as far as its bound is concerned."""
     steps, bounds = [], []
     for D, eps in DESIGNS:
-        V = certified.variance(support=D, gamma=designed(D, eps).gamma)
+        V = certified.variance(designed(D, eps))
         gaps = []
         for bits in BITS:
             after = sampling.after_sampling(designed_table(D, eps, bits)).variance
@@ -399,7 +399,7 @@ def closer_epsilon(claim: Claim) -> Truth:
     for D, eps in DESIGNS:
         made = designed(D, eps)
         onset = made.gamma * (2 * D - 1)
-        edge = certified.pmf(D, support=D, gamma=made.gamma).lower
+        edge = certified.pmf(Noise(D, made.gamma), D).lower
         gaps = []
         for bits in BITS:
             if 2**bits * edge < 2:
@@ -438,7 +438,7 @@ def closer_delta(claim: Claim) -> Cases:
     """δ^Q comes down to δ: never below it, within 1/KEYSIZE, and never farther at a larger KEYSIZE."""
     tried = []
     for D, eps in DESIGNS:
-        delta = certified.pmf(D, support=D, gamma=designed(D, eps).gamma)
+        delta = certified.pmf(designed(D, eps), D)
         values = [sampling.after_sampling(designed_table(D, eps, bits)).delta for bits in BITS]
         within = all(
             delta.upper < value < delta.lower + Fraction(1, 2**bits)

@@ -25,7 +25,8 @@ from compendium.ledger.formulas import (
 from compendium.ledger.verdicts import Truth
 from tablebuilder_dp import certified, design, privacy, sampling
 from tablebuilder_dp.beyond import best_gamma
-from tablebuilder_dp.support.intervals import exp, interval, positive_part
+from tablebuilder_dp.certified import Enclosed
+from tablebuilder_dp.noise import Noise
 
 FIGURE_2 = (11, 15)
 SMALL = tuple((D, gamma) for D, gamma in NOISES if D <= 11)
@@ -53,11 +54,12 @@ def _definition(D: int, gamma: Fraction, epsilon: Fraction) -> tuple[Any, Any]:
     """The two divergences of neighbouring counts, as intervals."""
     weights = noise.weights(D, gamma)
     masses, zero = [weight / sum(weights) for weight in weights], enclosed(0)
-    growth, pair = exp(enclosed(epsilon)), ([*masses, zero], [zero, *masses])
-    one, other = (
-        sum(positive_part(p - growth * q) for p, q in zip(*way, strict=True)) for way in (pair, pair[::-1])
+    growth, pair = enclosed(epsilon).exp(), ([*masses, zero], [zero, *masses])
+    forward, backward = (
+        sum((p - growth * q).nonnegative_part() for p, q in zip(*pmfs, strict=True))
+        for pmfs in (pair, pair[::-1])
     )
-    return one, other
+    return forward, backward
 
 
 def closed_form(claim: Claim) -> Cases:
@@ -65,7 +67,7 @@ def closed_form(claim: Claim) -> Cases:
     found = []
     for D, gamma, epsilon in closed_form_cases():
         C = 1 / sum(noise.weights(D, gamma))
-        z_star = max(-D, privacy.z_star(epsilon, gamma=gamma))
+        z_star = max(-D, privacy.z_star(Noise(D, gamma), epsilon))
         printed = evaluate(
             claim.printed, C=C, D=D, gamma=enclosed(gamma), eps=enclosed(epsilon), zstar=z_star
         )
@@ -79,13 +81,13 @@ def incorporated(claim: Claim) -> Cases:
     found = []
     for D, epsilon in product(SUPPORTS, EPSILONS):
         made = design.proposition_3(epsilon, support=D)
-        V = certified.variance(support=D, gamma=made.gamma)
-        edge = certified.pmf(-D, support=D, gamma=made.gamma)
-        exact = certified.delta(epsilon, support=D, gamma=made.gamma)
+        V = certified.variance(Noise(D, made.gamma))
+        edge = certified.pmf(Noise(D, made.gamma), -D)
+        exact = certified.delta(Noise(D, made.gamma), epsilon)
         uniform = Fraction(2 * sum(z * z for z in range(D + 1)), 2 * D + 1)
         ends = [evaluate(claim.printed, D=D, V=end) for end in (Fraction(0), uniform)]
-        inside = evaluate(claim.printed, D=D, V=interval(V)) is True and ends == [False, False]
-        found.append((described(D=D, eps=epsilon), inside and agree(interval(edge), interval(exact))))
+        inside = evaluate(claim.printed, D=D, V=enclosed(V)) is True and ends == [False, False]
+        found.append((described(D=D, eps=epsilon), inside and agree(enclosed(edge), enclosed(exact))))
     return cases(found)
 
 
@@ -126,15 +128,15 @@ def variance_matters(claim: Claim) -> Cases:
     """The worst δ among some usual variances over that of the design, at the same ε and D."""
     found = []
     for D, epsilon in product(FIGURE_2, TENTHS[9::5]):
-        made = certified.delta(epsilon, support=D, gamma=design.proposition_3(epsilon, support=D).gamma)
+        made = certified.delta(design.proposition_3(epsilon, support=D), epsilon)
         others = (
-            certified.delta(epsilon, support=D, gamma=_gamma(D, V), digits=10) for V in claim.at["variances"]
+            certified.delta(Enclosed(D, _gamma(D, V)), epsilon, digits=10) for V in claim.at["variances"]
         )
         worst = max(other.lower for other in others)
         found.append(
             (
                 described(D=D, eps=epsilon),
-                evaluate(claim.printed, worst=enclosed(worst), delta=interval(made)) is True,
+                evaluate(claim.printed, worst=enclosed(worst), delta=enclosed(made)) is True,
             )
         )
     return cases(found)
@@ -164,7 +166,7 @@ def bytes_needed(claim: Claim) -> Truth:
 @cache
 def _example_1() -> sampling.LookupTable:
     made = design.guide("0.5", "1e-4")
-    return sampling.lookup_table(support=made.support, gamma=made.gamma, keysize=2**32)
+    return sampling.lookup_table(made, keysize=2**32)
 
 
 def full_use(claim: Claim) -> Truth:
