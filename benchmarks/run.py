@@ -16,9 +16,13 @@ import numpy as np
 from dp_accounting.pld import privacy_loss_distribution, privacy_loss_mechanism
 from scipy.optimize import minimize, root
 
-from tablebuilder_dp import certified, design, noise, privacy, sampling
+from tablebuilder_dp import certified, design, privacy, sampling
 from tablebuilder_dp.beyond import composition
-from tablebuilder_dp.counts import asymmetric, certified_rows
+from tablebuilder_dp.certified import Enclosed
+from tablebuilder_dp.counts import certified as certified_counts
+from tablebuilder_dp.counts import rows
+from tablebuilder_dp.counts.rows import OfVariance
+from tablebuilder_dp.noise import Noise
 
 SUPPORT = 25
 VARIANCE = 49
@@ -78,7 +82,7 @@ def more_accurate(work: str, rival: str, ours: float, theirs: float) -> Row:
 
 def many_epsilon() -> list[Row]:
     """Proposition 2 against the accountant's exact δ of the same truncated discrete Gaussian."""
-    gamma = noise.gamma(support=SUPPORT, variance=VARIANCE)
+    gamma = float(Noise.of_variance(SUPPORT, VARIANCE).gamma)
     levels = np.linspace(0.01, 2, 1000)
     listed = levels.tolist()
 
@@ -87,16 +91,16 @@ def many_epsilon() -> list[Row]:
             sigma=math.sqrt(1 / (2 * gamma)), truncation_bound=SUPPORT
         )
 
-    ours = privacy.delta(levels, support=SUPPORT, gamma=gamma)
+    ours = privacy.delta(Noise(SUPPORT, gamma), levels)
     if not np.allclose(ours, loss().get_delta_for_epsilon(listed), rtol=1e-9, atol=0):
         raise AssertionError("dp_accounting and Proposition 2 disagree")
     times = best(
-        lambda: privacy.delta(levels, support=SUPPORT, gamma=gamma),
+        lambda: privacy.delta(Noise(SUPPORT, gamma), levels),
         lambda: loss().get_delta_for_epsilon(listed),
         rounds=20,
     )
     singly = best(
-        lambda: [privacy.delta(level, support=SUPPORT, gamma=gamma) for level in listed[:100]],
+        lambda: [privacy.delta(Noise(SUPPORT, gamma), level) for level in listed[:100]],
         lambda: [loss().get_delta_for_epsilon(level) for level in listed[:100]],
         rounds=10,
     )
@@ -132,12 +136,12 @@ def variance_to_gamma() -> list[Row]:
     def solve() -> Any:
         return maximum_entropy(SUPPORT)
 
-    gamma = noise.gamma(support=SUPPORT, variance=VARIANCE)
+    noise = Noise.of_variance(SUPPORT, VARIANCE)
     exact = certified.gamma(support=SUPPORT, variance=VARIANCE)
-    truth = np.array([float(certified.pmf(int(k), support=SUPPORT, gamma=exact)) for k in z])
-    our_error = float(np.abs(noise.pmf(support=SUPPORT, gamma=gamma) - truth).max())
+    truth = np.array([float(certified.pmf(Enclosed(SUPPORT, exact), int(k))) for k in z])
+    our_error = float(np.abs(noise.pmf - truth).max())
     their_error = float(np.abs(solve().x - truth).max())
-    times = best(lambda: noise.gamma(support=SUPPORT, variance=VARIANCE), solve, rounds=20)
+    times = best(lambda: Noise.of_variance(SUPPORT, VARIANCE), solve, rounds=20)
     ratio = their_error / our_error
     work, rival = f"γ(V), D = {SUPPORT}", "SciPy SLSQP"
     accuracy = Row(
@@ -155,7 +159,7 @@ def variance_to_gamma() -> list[Row]:
 def many_keys() -> list[Row]:
     """Sampling 10^8 keys against a search for each, and against merely copying them."""
     made = design.guide("0.5", "1e-4")
-    table = sampling.lookup_table(support=made.support, gamma=made.gamma, keysize=KEYSIZE)
+    table = sampling.lookup_table(made, keysize=KEYSIZE)
     keys = np.random.default_rng(1).integers(0, KEYSIZE, KEYS, dtype=np.uint32)
     cuts = np.array(table.cuts[:-1], dtype=np.uint32)
     out, copy = np.empty(KEYS, dtype=np.int64), np.empty_like(keys)
@@ -195,7 +199,7 @@ def growth() -> list[Row]:
     gammas = [2.0 / support**2 for support in supports]
     times = best(
         *(
-            lambda support=support, gamma=gamma: privacy.delta(0.5, support=support, gamma=gamma)
+            lambda support=support, gamma=gamma: privacy.delta(Noise(support, gamma), 0.5)
             for support, gamma in zip(supports, gammas, strict=True)
         ),
         rounds=10,
@@ -218,8 +222,8 @@ def certified_table() -> list[Row]:
     """The proved cut points of Example 1 against ceilings of a float64 cumulative sum."""
     made = design.guide("0.5", "1e-4")
     times = best(
-        lambda: certified.cuts(support=made.support, gamma=made.gamma, keysize=KEYSIZE),
-        lambda: np.ceil(np.cumsum(noise.pmf(support=made.support, gamma=made.gamma)) * KEYSIZE),
+        lambda: certified.cuts(made, keysize=KEYSIZE),
+        lambda: np.ceil(np.cumsum(made.pmf) * KEYSIZE),
         rounds=20,
     )
     row = faster("certified table of Example 1", "float64 table", times, None)
@@ -229,14 +233,13 @@ def certified_table() -> list[Row]:
 def many_cells() -> list[Row]:
     """100 cells together: the exact δ against dp_accounting on its usual grid, a coarser one and its best."""
     made, cells = design.guide("0.5", "1e-4"), 100
-    noise_of: dict[str, Any] = {"support": made.support, "gamma": made.gamma, "cells": cells}
-    epsilon = composition.epsilon("0.02", **noise_of)
-    truth = float(composition.certified_delta(epsilon, **noise_of))
+    epsilon = composition.epsilon(made, "0.02", cells=cells)
+    truth = float(certified.delta(made, epsilon, cells=cells))
     sigma = math.sqrt(1 / (2 * float(made.gamma)))
 
     def ours() -> float:
         composition._masses.cache_clear()  # or only the first run would convolve
-        return float(composition.delta(epsilon, **noise_of))
+        return float(composition.delta(made, epsilon, cells=cells))
 
     def theirs(width: float) -> Callable[[], float]:
         def work() -> float:
@@ -285,18 +288,18 @@ def small_count_table() -> list[Row]:
     counts = range(1, SUPPORT + 1)
 
     def truth(count: int) -> Any:
-        return np.array([float(p) for p in certified_rows.row(count, support=SUPPORT, variance=VARIANCE).pmf])
+        return np.array([float(p) for p in certified_counts.row(OfVariance(SUPPORT, VARIANCE), count).pmf])
 
     def worst(pmf_of: Callable[[int], Any]) -> float:
         return max(float(np.abs(pmf_of(n) - exact[n]).max()) for n in counts)
 
-    table = asymmetric.rows(support=SUPPORT, variance=VARIANCE).table
+    table = rows.rows(OfVariance(SUPPORT, VARIANCE)).table
     exact = {n: truth(n)[SUPPORT - n :] for n in counts}
     our_error = worst(lambda n: table[n, SUPPORT - n :])
     their_error, root_error = worst(lambda n: maximum_entropy(n).x), worst(dual_root)
     work, rival = f"rows of all counts, D = {SUPPORT}", "SciPy SLSQP, row by row"
     times = best(
-        lambda: asymmetric.rows(support=SUPPORT, variance=VARIANCE),
+        lambda: rows.rows(OfVariance(SUPPORT, VARIANCE)),
         lambda: [maximum_entropy(n) for n in counts],
         lambda: [dual_root(n) for n in counts],
         rounds=5,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from support.checks import relative_error
 from support.strategies import decimals, epsilons, supports
 
-from tablebuilder_dp import certified, design, noise, privacy
+from tablebuilder_dp import certified, design, privacy
+from tablebuilder_dp.noise import Noise
 
 slacks = st.builds(lambda k: Fraction(k, 100), st.integers(0, 100))
 
@@ -19,14 +20,14 @@ def test_proposition_3_reaches_its_delta_at_its_epsilon(
     epsilon: Fraction, support: int, slack: Fraction
 ) -> None:
     made = design.proposition_3(epsilon, support=support, slack=slack)
-    truth = certified.delta(epsilon, support=support, gamma=made.gamma)
+    truth = certified.delta(Noise(support, made.gamma), epsilon)
     assert relative_error(made.delta, truth) < 1e-12
-    assert relative_error(made.delta, certified.pmf(-support, support=support, gamma=made.gamma)) < 1e-12
+    assert relative_error(made.delta, certified.pmf(Noise(support, made.gamma), -support)) < 1e-12
     assert made.gamma == epsilon / (2 * support - 1) - slack * 2 * epsilon / (4 * support**2 - 1)
     assert made.gamma == epsilon / (2 * support - 1) + made.iota
     assert made.iota <= 0
-    assert list(privacy.e_star(epsilon, support=support, gamma=made.gamma)) == [-support]
-    assert made.variance == noise.variance(support=support, gamma=made.gamma)
+    assert list(privacy.e_star(Noise(support, made.gamma), epsilon)) == [-support]
+    assert made.variance == Noise(support, made.gamma).variance
 
 
 @given(epsilons, supports, slacks)
@@ -34,7 +35,7 @@ def test_ranges_hold_every_slack(epsilon: Fraction, support: int, slack: Fractio
     made = design.proposition_3(epsilon, support=support, slack=slack)
     found = design.ranges(epsilon, support=support)
     assert found.gamma == (epsilon / (2 * support + 1), epsilon / (2 * support - 1))
-    constant = noise.normaliser(support=support, gamma=made.gamma)
+    constant = Noise(support, made.gamma).normaliser
     for value, (low, high) in (
         (made.gamma, found.gamma),
         (made.variance, found.variance),
@@ -46,10 +47,10 @@ def test_ranges_hold_every_slack(epsilon: Fraction, support: int, slack: Fractio
 
 def test_z_star_is_minus_d_on_the_half_open_range_of_gamma() -> None:
     low, high = design.ranges("0.5", support=25).gamma
-    assert privacy.z_star("0.5", gamma=low) == -25
-    assert privacy.z_star("0.5", gamma=low - Fraction(1, 10**30)) == -26
-    assert privacy.z_star("0.5", gamma=high - Fraction(1, 10**30)) == -25
-    assert privacy.z_star("0.5", gamma=high) == -24
+    assert privacy.z_star(Noise(25, low), "0.5") == -25
+    assert privacy.z_star(Noise(25, low - Fraction(1, 10**30), "0.5")) == -26
+    assert privacy.z_star(Noise(25, high - Fraction(1, 10**30), "0.5")) == -25
+    assert privacy.z_star(Noise(25, high), "0.5") == -24
 
 
 @settings(max_examples=30)
@@ -62,7 +63,7 @@ def test_guide_finds_the_smallest_support(epsilon: Fraction, delta: Fraction, sl
     assert found.epsilon == epsilon
     for support in range(max(1, found.support - 3), found.support):
         smaller = design.proposition_3(epsilon, support=support, slack=slack)
-        assert certified.pmf(support, support=support, gamma=smaller.gamma).lower > delta
+        assert certified.pmf(Noise(support, smaller.gamma), support).lower > delta
 
 
 def test_guide_on_the_papers_example() -> None:
@@ -80,7 +81,7 @@ def test_guide_trusts_enclosures_not_float64(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_guide_decides_a_target_one_part_in_1e20_from_delta() -> None:
-    edge = certified.pmf(25, support=25, gamma=design.guide(0.5, 1e-4).gamma, digits=40)
+    edge = certified.pmf(Noise(25, design.guide(0.5, 1e-4).gamma), 25, digits=40)
     hair = Fraction(1, 10**24)
     assert design.guide("0.5", edge.upper + hair).support == 25
     assert design.guide("0.5", edge.lower - hair).support == 26
@@ -102,7 +103,7 @@ def test_best_delta_on_grid_is_the_least_of_proposition_2() -> None:
     grid = tuple(Fraction(k, 1000) for k in range(1, 61))
     for epsilon in ("0.1", "0.5", "1.3"):
         found = design.best_delta_on_grid(epsilon, support=11, gammas=grid)
-        deltas = [privacy.delta(epsilon, support=11, gamma=gamma) for gamma in grid]
+        deltas = [privacy.delta(Noise(11, gamma), epsilon) for gamma in grid]
         assert found.delta == pytest.approx(min(deltas), rel=1e-12)
         assert found.gamma == float(grid[int(np.argmin(deltas))])
 
@@ -111,7 +112,7 @@ def test_best_delta_on_grid_refuses_an_underflow_and_serves_a_wide_support() -> 
     with pytest.raises(ValueError, match="gammas must be such that delta stays above 1e-300"):
         design.best_delta_on_grid(40, support=100)
     found = design.best_delta_on_grid("0.01", support=2000, gammas=("1e-6", "2.5e-6", "1e-5"))
-    assert found.delta == pytest.approx(privacy.delta("0.01", support=2000, gamma=str(found.gamma)), rel=1e-9)
+    assert found.delta == pytest.approx(privacy.delta(Noise(2000, str(found.gamma)), "0.01"), rel=1e-9)
 
 
 def test_a_design_whose_delta_underflows_is_still_a_design() -> None:

@@ -11,14 +11,15 @@ from support.checks import relative_error
 from support.strategies import gammas, noises, proportions, supports
 
 from tablebuilder_dp import certified, noise
+from tablebuilder_dp.noise import Noise
 
 
 @given(noises())
 def test_every_quantity_lies_within_1e_12_of_its_enclosure(drawn: tuple[int, Fraction]) -> None:
     support, gamma = drawn
-    masses = noise.pmf(support=support, gamma=gamma)
+    masses = Noise(support, gamma).pmf
     for z in {0, 1, support // 2, support}:
-        assert relative_error(masses[support + z], certified.pmf(z, support=support, gamma=gamma)) < 1e-12
+        assert relative_error(masses[support + z], certified.pmf(Noise(support, gamma), z)) < 1e-12
         assert masses[support + z] == masses[support - z]
     for name in ("normaliser", "variance", "entropy"):
         ours = getattr(noise, name)(support=support, gamma=gamma)
@@ -28,25 +29,25 @@ def test_every_quantity_lies_within_1e_12_of_its_enclosure(drawn: tuple[int, Fra
 @given(noises(tail=10**5))
 def test_the_pmf_is_a_pmf_with_the_stated_variance_and_entropy(drawn: tuple[int, Fraction]) -> None:
     support, gamma = drawn
-    masses = noise.pmf(support=support, gamma=gamma)
+    masses = Noise(support, gamma).pmf
     z = np.arange(-support, support + 1)
     assert masses.sum() == pytest.approx(1, abs=1e-14)
-    assert masses @ z**2 == pytest.approx(noise.variance(support=support, gamma=gamma), rel=1e-12)
-    logarithms = noise.log_pmf(support=support, gamma=gamma)
-    assert -(masses @ logarithms) == pytest.approx(noise.entropy(support=support, gamma=gamma), rel=1e-12)
+    assert masses @ z**2 == pytest.approx(Noise(support, gamma).variance, rel=1e-12)
+    logarithms = Noise(support, gamma).log_pmf
+    assert -(masses @ logarithms) == pytest.approx(Noise(support, gamma).entropy, rel=1e-12)
     assert np.exp(logarithms) == pytest.approx(masses, rel=1e-11)
 
 
 def test_log_pmf_reaches_where_probabilities_underflow() -> None:
-    assert noise.pmf(support=1000, gamma=1)[0] == 0
-    assert noise.log_pmf(support=1000, gamma=1)[0] == pytest.approx(-1e6, rel=1e-6)
+    assert Noise(1000, 1).pmf[0] == 0
+    assert Noise(1000, 1).log_pmf[0] == pytest.approx(-1e6, rel=1e-6)
 
 
 @given(supports, proportions)
 def test_gamma_gives_back_the_variance(support: int, proportion: Fraction) -> None:
     target = proportion * noise.variance_bound(support)
-    gamma = noise.gamma(support=support, variance=target)
-    back = certified.variance(support=support, gamma=Fraction(gamma))
+    gamma = float(Noise.of_variance(support, target).gamma)
+    back = certified.variance(Noise(support, Fraction(gamma)))
     assert relative_error(float(target), back) <= 1e-13
     assert relative_error(gamma, certified.gamma(support=support, variance=target)) < 2e-14
 
@@ -56,8 +57,8 @@ def test_gamma_gives_back_the_variance(support: int, proportion: Fraction) -> No
 @pytest.mark.parametrize("support", [1, 1000, 10**6])
 def test_gamma_holds_at_the_ends_of_the_promised_range(support: int, proportion: str) -> None:
     target = Fraction(proportion) * noise.variance_bound(support)
-    gamma = noise.gamma(support=support, variance=target)
-    back = certified.variance(support=support, gamma=Fraction(gamma), digits=18)
+    gamma = float(Noise.of_variance(support, target).gamma)
+    back = certified.variance(Noise(support, Fraction(gamma)), digits=18)
     assert relative_error(float(target), back) <= 1e-13
 
 
@@ -65,30 +66,30 @@ def test_gamma_holds_at_the_ends_of_the_promised_range(support: int, proportion:
 def test_variance_falls_strictly_with_gamma(support: int, first: Fraction, second: Fraction) -> None:
     low, high = sorted([first, second])
     if low < high:
-        lower, upper = (certified.variance(support=support, gamma=gamma) for gamma in (high, low))
+        lower, upper = (certified.variance(Noise(support, gamma)) for gamma in (high, low))
         assert lower.upper < upper.lower < noise.variance_bound(support)
 
 
 def test_variance_at_its_bound_is_refused_as_the_uniform_pmf() -> None:
     with pytest.raises(ValueError, match=r"D\(D\+1\)/3 = 44.*uniform pmf \(gamma = 0\), got 44"):
-        noise.gamma(support=11, variance=44)
+        float(Noise.of_variance(11, 44).gamma)
 
 
 @pytest.mark.parametrize("variance", [44.1, 1e6])
 def test_variance_above_its_bound_is_refused_with_the_bound(variance: float) -> None:
     with pytest.raises(ValueError, match=r"variance must be a number in \(0, D\(D\+1\)/3 = 44\)"):
-        noise.gamma(support=11, variance=variance)
+        float(Noise.of_variance(11, variance).gamma)
 
 
 @pytest.mark.parametrize("support", [1, 3, 10**6])
 def test_variance_may_come_within_1e_270_of_its_ends(support: int) -> None:
     margin = Fraction(1, 10**270)
-    assert noise.gamma(support=support, variance=margin) == pytest.approx(math.log(2e270))
-    least = noise.gamma(support=support, variance=noise.variance_bound(support) - margin)
+    assert float(Noise.of_variance(support, margin).gamma) == pytest.approx(math.log(2e270))
+    least = float(Noise.of_variance(support, noise.variance_bound(support) - margin).gamma)
     assert 1e-299 < least < 1e-268
     for variance in (margin / 2, noise.variance_bound(support) - margin / 2):
         with pytest.raises(ValueError, match="and at least 1e-270 from both ends"):
-            noise.gamma(support=support, variance=variance)
+            float(Noise.of_variance(support, variance).gamma)
 
 
 @given(supports, proportions)
@@ -150,5 +151,5 @@ def test_no_pmf_of_the_same_variance_has_more_entropy(proportion: Fraction) -> N
             {"type": "ineq", "fun": lambda p: variance - p @ z**2},
         ],
     )
-    gamma = noise.gamma(support=support, variance=variance)
-    assert -found.fun <= noise.entropy(support=support, gamma=gamma) + 1e-6
+    gamma = float(Noise.of_variance(support, variance).gamma)
+    assert -found.fun <= Noise(support, gamma).entropy + 1e-6

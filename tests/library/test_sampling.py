@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from support.strategies import decimals, epsilons
 
 from tablebuilder_dp import certified, design, privacy, sampling
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.sampling import LookupTable
 
 small_supports = st.integers(1, 20)
@@ -20,7 +21,7 @@ keysizes = st.one_of(st.integers(2, 2**64), st.sampled_from([2**k for k in range
 
 def example_1(keysize: int) -> LookupTable:
     made = design.guide("0.5", "1e-4")
-    return sampling.lookup_table(support=made.support, gamma=made.gamma, keysize=keysize)
+    return sampling.lookup_table(made, keysize=keysize)
 
 
 @st.composite
@@ -35,7 +36,7 @@ def tables(draw: st.DrawFn, most: int = 2**64) -> LookupTable:
 def test_cuts_are_the_ceilings_of_the_scaled_cumulative_pmf(
     support: int, gamma: Fraction, keysize: int
 ) -> None:
-    found = sampling.lookup_table(support=support, gamma=gamma, keysize=keysize)
+    found = sampling.lookup_table(Noise(support, gamma), keysize=keysize)
     with mpmath.workdps(60 + int(gamma * support**2)):
         weights = [
             mpmath.exp(-mpmath.mpf(gamma.numerator) / gamma.denominator * z * z)
@@ -56,7 +57,7 @@ def test_last_cut_is_keysize_where_float64_would_go_past_it() -> None:
     for tenths in range(1, 26):
         made = design.proposition_3(Fraction(tenths, 10), support=10)
         exceeded += math.ceil(np.cumsum(made.pmf)[-1] * 2**32) > 2**32
-        table = sampling.lookup_table(support=10, gamma=made.gamma, keysize=2**32)
+        table = sampling.lookup_table(Noise(10, made.gamma), keysize=2**32)
         assert table.cuts[-1] == 2**32
     assert exceeded > 0
 
@@ -134,14 +135,14 @@ def test_many_keys_in_every_shape_and_type() -> None:
 
 @pytest.mark.parametrize("support", [126, 127, 128, 32766, 32767, 32768])
 def test_supports_at_the_limits_of_small_integers(support: int) -> None:
-    table = sampling.lookup_table(support=support, gamma=Fraction(5, support**2), keysize=2**32)
+    table = sampling.lookup_table(Noise(support, Fraction(5, support**2)), keysize=2**32)
     keys = np.random.default_rng(3).integers(0, 2**32, 200_000, dtype=np.uint32)
     expected = np.searchsorted(np.array(table.cuts[:-1]), keys, side="right") - support
     np.testing.assert_array_equal(sampling.sample(table, keys), expected)
 
 
 def test_keys_of_64_bits_as_python_integers() -> None:
-    table = sampling.lookup_table(support=10, gamma=1, keysize=2**64)
+    table = sampling.lookup_table(Noise(10, 1), keysize=2**64)
     assert sampling.sample(table, [0, 2**63, 2**64 - 1]).tolist() == [-10, 0, 6]
     assert sampling.sample(table, 2**64 - 1) == sampling.sample(table, np.uint64(2**64 - 1)) == 6
     assert max(table.lost) == 10
@@ -186,7 +187,7 @@ def test_epsilon_after_sampling_keeps_its_digits_near_zero() -> None:
 
 
 def test_sampling_a_wide_table_searches_where_buckets_hold_many_cuts() -> None:
-    table = sampling.lookup_table(support=3000, gamma="1e-6", keysize=2**20)
+    table = sampling.lookup_table(Noise(3000, "1e-6"), keysize=2**20)
     keys = np.arange(2**20, dtype=np.uint32)
     expected = np.searchsorted(np.array(table.cuts[:-1]), keys, side="right") - 3000
     np.testing.assert_array_equal(sampling.sample(table, keys), expected)
@@ -219,7 +220,7 @@ def test_out_that_cannot_take_the_result_is_refused(out: Any) -> None:
         (ValueError, TypeError), match=r"^out must be a writeable C-contiguous array of shape \(2,\)"
     ):
         sampling.sample(example_1(2**32), [1, 2], out=out)
-    wide = sampling.lookup_table(support=128, gamma="0.01", keysize=2**32)
+    wide = sampling.lookup_table(Noise(128, "0.01"), keysize=2**32)
     with pytest.raises(ValueError, match="holds 128"):
         sampling.sample(wide, [1, 2], out=np.empty(2, dtype=np.int8))
 
@@ -245,7 +246,7 @@ def test_measures_after_sampling_follow_from_the_weights(table: LookupTable) -> 
 @given(small_supports, epsilons, st.integers(8, 48))
 def test_two_sided_epsilon_is_what_keeps_every_ratio(support: int, epsilon: Fraction, bits: int) -> None:
     made = design.proposition_3(min(epsilon, Fraction(5)), support=support)
-    table = sampling.lookup_table(support=support, gamma=made.gamma, keysize=2**bits)
+    table = sampling.lookup_table(Noise(support, made.gamma), keysize=2**bits)
     after = sampling.after_sampling(table)
     assert after.bias == Fraction(-support, 2**bits)  # the ceilings shift every cut up by under one key
     if table.full_support and after.epsilon_two_sided > 0:
@@ -290,7 +291,7 @@ def test_lost_values_and_the_papers_zero_over_zero() -> None:
 def test_every_table_of_the_experiment_has_bias_minus_d_over_keysize(tenths: int) -> None:
     made = design.proposition_3(Fraction(tenths, 10), support=10)
     for bits in (8, 16, 32):
-        table = sampling.lookup_table(support=10, gamma=made.gamma, keysize=2**bits)
+        table = sampling.lookup_table(Noise(10, made.gamma), keysize=2**bits)
         assert sampling.after_sampling(table).bias == Fraction(-10, 2**bits)
 
 
@@ -347,7 +348,7 @@ def test_full_support_ends_where_the_limit_says(bits: int, slack: str) -> None:
     assert (limit.upper - limit.lower) * 10**30 <= limit.lower
     for epsilon, expected in ((limit.lower, True), (limit.upper, False)):
         made = design.proposition_3(epsilon, support=10, slack=slack)
-        table = sampling.lookup_table(support=10, gamma=made.gamma, keysize=2**bits)
+        table = sampling.lookup_table(Noise(10, made.gamma), keysize=2**bits)
         assert table.full_support is expected
 
 

@@ -12,12 +12,13 @@ import pyarrow.parquet
 
 from tablebuilder_dp import microdata
 from tablebuilder_dp.counts import perturbation_table
+from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata.record_keys import KEYS
 
 MARK, NUMBER = "zebra", 7_654_321
 NOISE = ["--epsilon", "1", "--delta", "0.01"]
 KEYED = f"id,g,h,{','.join(KEYS)}"
-ROWS = microdata.from_table(perturbation_table.build(support=3, variance=2, keysize=2**32, way="rows"))
+ROWS = microdata.from_table(perturbation_table.build(OfVariance(3, 2), keysize=2**32, small_counts="rows"))
 
 
 def row(place: int, *, mark: str = MARK, key: object = NUMBER) -> str:

@@ -7,10 +7,11 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from tablebuilder_dp.counts import perturbation_table as perturbation
+from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata.record_keys import KEYS
 
 TABLES = {
-    way: perturbation.build(support=3, variance=2, keysize=2**32, way=way) for way in ("rows", "clamped")
+    way: perturbation.build(OfVariance(3, 2), keysize=2**32, small_counts=way) for way in ("rows", "clamped")
 }
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufffd"), max_size=4)

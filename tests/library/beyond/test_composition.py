@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from support.checks import relative_error
 from support.strategies import decimals, epsilons, near_kinks, noises
 
-from tablebuilder_dp import certified, design, noise, privacy
-from tablebuilder_dp.beyond import composition, lattice
-from tablebuilder_dp.support.intervals import enclosure, iv
+from tablebuilder_dp import certified, design, privacy
+from tablebuilder_dp.beyond import composition
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support import lattice
+from tablebuilder_dp.support.intervals import enclosure, precision
 
 small = st.tuples(st.integers(1, 3), decimals(-3, 1))
 """(support, gamma) with so few noise values that all answers of a few cells can be listed."""
@@ -25,7 +27,7 @@ EXAMPLE = design.guide("0.5", "1e-4")
 
 def brute_force(epsilon: float, *, support: int, gamma: float, moves: list[int]) -> tuple[float, float]:
     """Both hockey-stick divergences of all answers, where cell i's count differs by moves[i]."""
-    pmf = noise.pmf(support=support, gamma=gamma).tolist()
+    pmf = Noise(support, gamma).pmf.tolist()
     masses = defaultdict(float, zip(range(-support, support + 1), pmf, strict=True))
     forward, backward = [], []
     for answers in itertools.product(range(-support - 1, support + 2), repeat=len(moves)):
@@ -42,7 +44,7 @@ def test_delta_is_that_of_all_answers_whichever_counts_rise_or_fall(
     made: tuple[int, Fraction], epsilon: Fraction, moves: list[int]
 ) -> None:
     support, gamma = made
-    found = composition.delta(epsilon, support=support, gamma=gamma, cells=len(moves))
+    found = composition.delta(Noise(support, gamma), epsilon, cells=len(moves))
     for divergence in brute_force(float(epsilon), support=support, gamma=float(gamma), moves=moves):
         assert found == pytest.approx(divergence, rel=1e-10, abs=1e-14)
 
@@ -50,8 +52,8 @@ def test_delta_is_that_of_all_answers_whichever_counts_rise_or_fall(
 @given(near_kinks())
 def test_one_cell_has_the_delta_of_proposition_2(case: tuple[int, Fraction, Fraction]) -> None:
     support, gamma, epsilon = case
-    expected = privacy.delta(epsilon, support=support, gamma=gamma)
-    found = composition.delta(epsilon, support=support, gamma=gamma, cells=1)
+    expected = privacy.delta(Noise(support, gamma), epsilon)
+    found = composition.delta(Noise(support, gamma), epsilon, cells=1)
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -60,8 +62,8 @@ def test_one_cell_has_the_delta_of_proposition_2(case: tuple[int, Fraction, Frac
 def test_float_agrees_with_the_enclosure(made: tuple[int, Fraction], epsilon: Fraction, cells: int) -> None:
     support, gamma = made
     cells = min(cells, 1 + 600 // support)
-    truth = composition.certified_delta(epsilon, support=support, gamma=gamma, cells=cells, digits=15)
-    found = composition.delta(epsilon, support=support, gamma=gamma, cells=cells)
+    truth = certified.delta(Noise(support, gamma), epsilon, cells=cells, digits=15)
+    found = composition.delta(Noise(support, gamma), epsilon, cells=cells)
     assert relative_error(found, truth) < 1e-12
 
 
@@ -74,8 +76,8 @@ def test_float_agrees_with_the_enclosure_on_and_next_to_a_loss_of_the_lattice(
     top = cells * (2 * support - 1)
     loss = gamma * (top - 2 * min(steps, (top - 1) // 2))
     epsilon = min(loss * (1 + side * Fraction(10) ** exponent), Fraction(500))
-    truth = composition.certified_delta(epsilon, support=support, gamma=gamma, cells=cells, digits=15)
-    found = composition.delta(epsilon, support=support, gamma=gamma, cells=cells)
+    truth = certified.delta(Noise(support, gamma), epsilon, cells=cells, digits=15)
+    found = composition.delta(Noise(support, gamma), epsilon, cells=cells)
     assert relative_error(found, truth) < 1e-12
 
 
@@ -101,11 +103,11 @@ def chosen_on_the_way(
 def test_cells_chosen_on_the_way_cost_no_more_and_cells_without_the_person_nothing(
     support: int, gamma: Fraction, cells: int, epsilon: Fraction, random: Random, skips: bool
 ) -> None:
-    pmf = noise.pmf(support=support, gamma=gamma).tolist()
+    pmf = Noise(support, gamma).pmf.tolist()
     choices = (-1, 0, 1) if skips else (-1, 1)
     moves: defaultdict[tuple[int, ...], int] = defaultdict(lambda: random.choice(choices))
     spent = chosen_on_the_way(math.exp(epsilon), pmf, moves, (), cells)
-    bound = composition.delta(epsilon, support=support, gamma=gamma, cells=cells)
+    bound = composition.delta(Noise(support, gamma), epsilon, cells=cells)
     assert spent <= bound * (1 + 1e-12)
     if not skips:
         assert spent == pytest.approx(bound, rel=1e-10, abs=1e-15)
@@ -124,7 +126,7 @@ def test_other_software_bounds_delta_from_both_sides() -> None:
         )
         other = one.self_compose(10)
         for epsilon in (0.5, 1.0, 1.7):
-            exact = composition.delta(epsilon, support=25, gamma=EXAMPLE.gamma, cells=10)
+            exact = composition.delta(EXAMPLE, epsilon, cells=10)
             found = other.get_delta_for_epsilon(epsilon)
             assert found == pytest.approx(exact, rel=0.2)
             assert found > exact if above else found < exact
@@ -136,8 +138,8 @@ def test_the_enclosure_of_one_cell_meets_the_definition(
     made: tuple[int, Fraction], epsilon: Fraction
 ) -> None:
     support, gamma = made
-    ours = composition.certified_delta(epsilon, support=support, gamma=gamma, cells=1)
-    other = certified.delta(epsilon, support=support, gamma=gamma)
+    ours = certified.delta(Noise(support, gamma), epsilon, cells=1)
+    other = certified.delta(Noise(support, gamma), epsilon)
     assert ours.lower <= other.upper
     assert other.lower <= ours.upper
 
@@ -149,10 +151,10 @@ def test_the_enclosure_of_one_cell_meets_the_definition(
 def test_an_enclosure_of_few_bits_still_contains_delta(
     support: int, gamma: Fraction, epsilon: Fraction, cells: int
 ) -> None:
-    truth = composition.certified_delta(epsilon, support=support, gamma=gamma, cells=cells)
+    truth = certified.delta(Noise(support, gamma), epsilon, cells=cells)
     for bits in (12, 24, 48):
-        iv.prec = bits
-        found = enclosure(composition._enclosed(epsilon, support, Fraction(gamma), cells))
+        with precision(bits):
+            found = enclosure(certified.composed_delta_ball(Noise(support, gamma), epsilon, cells))
         assert found.lower <= truth.lower
         assert truth.upper <= found.upper
         assert found.upper - found.lower < Fraction(1000 * cells, 2**bits)
@@ -160,18 +162,16 @@ def test_an_enclosure_of_few_bits_still_contains_delta(
 
 def test_delta_of_ten_cells_of_example_1() -> None:
     # 9.91817733355716869e-4: an exact k-fold convolution on the lattice γ(1 − 2z), made with other software.
-    found = composition.certified_delta(2, support=25, gamma=EXAMPLE.gamma, cells=10)
+    found = certified.delta(EXAMPLE, 2, cells=10)
     assert found.digits(18) == "0.000991817733355716869"
-    assert composition.delta(2, support=25, gamma=EXAMPLE.gamma, cells=10) == pytest.approx(
-        9.91817733355716869e-4, rel=1e-14
-    )
+    assert composition.delta(EXAMPLE, 2, cells=10) == pytest.approx(9.91817733355716869e-4, rel=1e-14)
 
 
 @pytest.mark.unmeasured
 def test_a_thousand_cells_keep_thirteen_digits() -> None:
     for epsilon in (5, 20):
-        truth = composition.certified_delta(epsilon, support=25, gamma=EXAMPLE.gamma, cells=1000, digits=14)
-        found = composition.delta(epsilon, support=25, gamma=EXAMPLE.gamma, cells=1000)
+        truth = certified.delta(EXAMPLE, epsilon, cells=1000, digits=14)
+        found = composition.delta(EXAMPLE, epsilon, cells=1000)
         assert relative_error(found, truth) < 2e-13
 
 
@@ -181,16 +181,14 @@ def test_delta_grows_with_cells_and_falls_with_epsilon_to_its_floor(
     made: tuple[int, Fraction], epsilon: Fraction, cells: int
 ) -> None:
     support, gamma = made
-    here = composition.delta(epsilon, support=support, gamma=gamma, cells=cells)
-    assert composition.delta(epsilon, support=support, gamma=gamma, cells=cells + 1) >= here
-    assert composition.delta(2 * epsilon, support=support, gamma=gamma, cells=cells) <= here * (1 + 1e-13)
-    edge = certified.pmf(support, support=support, gamma=gamma, digits=20).lower
+    here = composition.delta(Noise(support, gamma), epsilon, cells=cells)
+    assert composition.delta(Noise(support, gamma), epsilon, cells=cells + 1) >= here
+    assert composition.delta(Noise(support, gamma), 2 * epsilon, cells=cells) <= here * (1 + 1e-13)
+    edge = certified.pmf(Noise(support, gamma), support, digits=20).lower
     floor = float(1 - (1 - edge) ** cells)
     top = cells * gamma * (2 * support - 1)
     if top <= 500:
-        assert composition.delta(top, support=support, gamma=gamma, cells=cells) == pytest.approx(
-            floor, rel=1e-12
-        )
+        assert composition.delta(Noise(support, gamma), top, cells=cells) == pytest.approx(floor, rel=1e-12)
     assert here >= floor * (1 - 1e-12)
 
 
@@ -201,7 +199,7 @@ def test_losses_are_a_distribution_whose_other_world_is_its_mirror_image(
 ) -> None:
     # P(L = ℓ)·e^−ℓ = Q(L = ℓ), and by the reflection z → 1 − z this is P(L = −ℓ).
     support, gamma = made
-    found = composition.losses(support=support, gamma=gamma, cells=cells)
+    found = composition.losses(Noise(support, gamma), cells=cells)
     assert found.infinite + found.probability.sum() == pytest.approx(1, rel=1e-12)
     assert len(found.loss) == len(found.probability) == cells * (2 * support - 1) + 1
     held = (found.probability > 1e-290) & (found.probability[::-1] > 1e-290)
@@ -216,30 +214,30 @@ def test_epsilon_inverts_delta(made: tuple[int, Fraction], cells: int, share: fl
     support, gamma = made
     top = float(cells * gamma * (2 * support - 1))
     level = round(min(top * share, 500.0), 9)
-    target = composition.delta(level, support=support, gamma=gamma, cells=cells)
+    target = composition.delta(Noise(support, gamma), level, cells=cells)
     if not 0 < target < 1:
         return
-    found = composition.epsilon(target, support=support, gamma=gamma, cells=cells)
+    found = composition.epsilon(Noise(support, gamma), target, cells=cells)
     assert found <= min(level, top) * (1 + 1e-9) + 1e-9
-    again = composition.delta(found, support=support, gamma=gamma, cells=cells)
+    again = composition.delta(Noise(support, gamma), found, cells=cells)
     assert again == pytest.approx(target, rel=1e-9)
 
 
 @given(noises(), st.floats(1e-6, 0.999))
 def test_epsilon_of_one_cell_is_that_of_one_count(made: tuple[int, Fraction], delta: float) -> None:
     support, gamma = made
-    expected = privacy.epsilon(delta, support=support, gamma=gamma)
-    found = composition.epsilon(delta, support=support, gamma=gamma, cells=1)
+    expected = privacy.epsilon(Noise(support, gamma), delta)
+    found = composition.epsilon(Noise(support, gamma), delta, cells=1)
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_epsilon_is_infinite_below_the_floor_and_zero_from_the_total_variation_distance_on() -> None:
     gamma = Fraction(1, 5)
     for cells in (1, 2, 7):
-        floor = composition.losses(support=3, gamma=gamma, cells=cells).infinite
-        whole = composition.delta(0, support=3, gamma=gamma, cells=cells)
+        floor = composition.losses(Noise(3, gamma), cells=cells).infinite
+        whole = composition.delta(Noise(3, gamma), 0, cells=cells)
         targets = [floor * 0.999, floor, whole, (1 + whole) / 2]
-        found = composition.epsilon(targets, support=3, gamma=gamma, cells=cells)
+        found = composition.epsilon(Noise(3, gamma), targets, cells=cells)
         assert found[0] == math.inf
         assert found[1] == pytest.approx(cells * 5 * gamma)
         assert found[2] == pytest.approx(0, abs=1e-14)
@@ -248,10 +246,10 @@ def test_epsilon_is_infinite_below_the_floor_and_zero_from_the_total_variation_d
 
 @pytest.mark.parametrize(("support", "gamma", "cells"), [(3, "0.2", 7), (5, "0.5", 100), (25, "0.0102", 10)])
 def test_delta_within_1e_14_of_the_floor_counts_as_the_floor(support: int, gamma: str, cells: int) -> None:
-    floor = composition.losses(support=support, gamma=gamma, cells=cells).infinite
+    floor = composition.losses(Noise(support, gamma), cells=cells).infinite
     shares = (1 - 1e-12, 1 - 5e-15, 1, 1 + 1e-12)
     targets = [floor * share for share in shares]
-    below, *rest = composition.epsilon(targets, support=support, gamma=gamma, cells=cells).tolist()
+    below, *rest = composition.epsilon(Noise(support, gamma), targets, cells=cells).tolist()
     assert below == math.inf
     assert all(0 < found <= cells * Fraction(gamma) * (2 * support - 1) * (1 + 1e-15) for found in rest)
     assert rest[0] == rest[1] >= rest[2]
@@ -264,7 +262,7 @@ def test_epsilon_of_losses_in_the_hundreds() -> None:
         if one <= 500:
             found = composition.bounds(one, edge, cells=2, total="0.5").optimal
             assert found == pytest.approx(2 * one + math.log(0.5 / inside), rel=1e-14)
-        found = composition.epsilon("0.5", support=1, gamma=one, cells=2)
+        found = composition.epsilon(Noise(1, one), "0.5", cells=2)
         assert found == pytest.approx(2 * one + math.log(0.5), rel=1e-14)
 
 
@@ -273,15 +271,15 @@ def test_epsilon_of_losses_in_the_hundreds() -> None:
 def test_epsilon_of_a_steep_noise_is_found_beside_every_kink(
     support: int, gamma: int, cells: int, data: st.DataObject
 ) -> None:
-    found = composition.losses(support=support, gamma=gamma, cells=cells)
+    found = composition.losses(Noise(support, gamma), cells=cells)
     last = data.draw(st.integers(0, (len(found.loss) - 2) // 2))
     kink = found.infinite + lattice.excess(found.probability, last=last, rest=0, step=2.0 * gamma)
     for target in (kink, np.nextafter(kink, 0), np.nextafter(kink, 1), 1 - 2.0**-53):
         if 1e-299 < target < 1:
-            level = composition.epsilon(float(target), support=support, gamma=gamma, cells=cells)
+            level = composition.epsilon(Noise(support, gamma), float(target), cells=cells)
             assert 0 <= level <= found.loss[0] or target < found.infinite
             if level <= 500:
-                again = composition.delta(float(level), support=support, gamma=gamma, cells=cells)
+                again = composition.delta(Noise(support, gamma), float(level), cells=cells)
                 assert again <= target * (1 + 1e-12)
                 assert level == 0 or again == pytest.approx(target, rel=1e-12)
 
@@ -291,31 +289,31 @@ def test_epsilon_of_a_steep_noise_is_found_beside_every_kink(
 def test_most_cells_is_the_last_within_the_budget(
     support: int, gamma: Fraction, epsilon: Fraction, delta: Fraction
 ) -> None:
-    found = composition.most_cells(epsilon, delta, support=support, gamma=gamma)
+    found = composition.most_cells(Noise(support, gamma), epsilon, delta)
     if found:
-        assert composition.certified_delta(epsilon, support=support, gamma=gamma, cells=found).upper < delta
-    over = composition.certified_delta(epsilon, support=support, gamma=gamma, cells=found + 1)
+        assert certified.delta(Noise(support, gamma), epsilon, cells=found).upper < delta
+    over = certified.delta(Noise(support, gamma), epsilon, cells=found + 1)
     assert over.lower > delta
 
 
 def test_most_cells_trusts_enclosures_not_float64(monkeypatch: pytest.MonkeyPatch) -> None:
     budget = (2, Fraction(1, 1000))
-    assert composition.most_cells(*budget, support=25, gamma=EXAMPLE.gamma) == 10
+    assert composition.most_cells(EXAMPLE, *budget) == 10
     honest = composition._delta
     for factor in (2.0, 0.5):
         monkeypatch.setattr(composition, "_delta", lambda *a, factor=factor: factor * honest(*a))
-        assert composition.most_cells(*budget, support=25, gamma=EXAMPLE.gamma) == 10
+        assert composition.most_cells(EXAMPLE, *budget) == 10
 
 
 def test_most_cells_decides_a_budget_one_part_in_1e25_from_delta() -> None:
-    edge = composition.certified_delta(2, support=25, gamma=EXAMPLE.gamma, cells=10, digits=40)
+    edge = certified.delta(EXAMPLE, 2, cells=10, digits=40)
     hair = Fraction(1, 10**28)
-    assert composition.most_cells(2, edge.upper + hair, support=25, gamma=EXAMPLE.gamma) == 10
-    assert composition.most_cells(2, edge.lower - hair, support=25, gamma=EXAMPLE.gamma) == 9
+    assert composition.most_cells(EXAMPLE, 2, edge.upper + hair) == 10
+    assert composition.most_cells(EXAMPLE, 2, edge.lower - hair) == 9
 
 
 def test_a_budget_below_one_cells_delta_leaves_none() -> None:
-    assert composition.most_cells("0.5", "1e-5", support=25, gamma=EXAMPLE.gamma) == 0
+    assert composition.most_cells(EXAMPLE, "0.5", "1e-5") == 0
 
 
 @settings(max_examples=40)
@@ -326,7 +324,7 @@ def test_known_theorems_bound_the_exact_epsilon_in_their_order(
     made = design.proposition_3(epsilon, support=support)
     total = min(2 * cells * made.delta, 0.9)
     found = composition.bounds(epsilon, made.delta, cells=cells, total=total)
-    exact = composition.epsilon(total, support=support, gamma=made.gamma, cells=cells)
+    exact = composition.epsilon(Noise(support, made.gamma), total, cells=cells)
     slack = 1 + 1e-9
     assert exact <= found.optimal * slack + 1e-12
     assert found.optimal <= min(found.basic, found.advanced) * slack + 1e-12
@@ -386,30 +384,30 @@ def test_integer_powers_are_the_exact_ones_rounded_down(masses: list[int], terms
     ("call", "message"),
     [
         (
-            lambda: composition.delta(1, support=25, gamma="0.01", cells=0),
+            lambda: composition.delta(Noise(25, "0.01"), 1, cells=0),
             "cells must be an integer from 1 to",
         ),
         (
-            lambda: composition.delta(1, support=25, gamma="0.01", cells=2041),
+            lambda: composition.delta(Noise(25, "0.01"), 1, cells=2041),
             "cells must be at most 2040 for",
         ),
         (
-            lambda: composition.delta(-1, support=2, gamma=1, cells=2),
+            lambda: composition.delta(Noise(2, 1), -1, cells=2),
             r"epsilon must be a number in \[0, 500\]",
         ),
         (
-            lambda: composition.delta([], support=2, gamma=1, cells=2),
+            lambda: composition.delta(Noise(2, 1), [], cells=2),
             "epsilon must be a number or a non-empty",
         ),
         (
-            lambda: composition.delta(500, support=40, gamma=1, cells=2),
+            lambda: composition.delta(Noise(40, 1), 500, cells=2),
             "delta is below 1e-300; certified_delta reaches 1e-4000",
         ),
-        (lambda: composition.epsilon(0, support=2, gamma=1, cells=2), r"delta must be a number in \(0, 1\)"),
-        (lambda: composition.losses(support=0, gamma=1, cells=2), "support must be an integer from 1 to"),
-        (lambda: composition.certified_delta(1, support=2, gamma=0, cells=2), "gamma must be a number in"),
+        (lambda: composition.epsilon(Noise(2, 1), 0, cells=2), r"delta must be a number in \(0, 1\)"),
+        (lambda: composition.losses(Noise(0, 1), cells=2), "support must be an integer from 1 to"),
+        (lambda: certified.delta(Noise(2, 0), 1, cells=2), "gamma must be a number in"),
         (
-            lambda: composition.most_cells(1, "0.5", support=49999, gamma="1e-8"),
+            lambda: composition.most_cells(Noise(49999, "1e-8"), 1, "0.5"),
             "delta must be so small that fewer than 1 cells keep it, the most for support 49999, got",
         ),
         (lambda: composition.bounds(1, "0.1", cells=2, total=1), r"total must be a number in \(0, 1\)"),
@@ -423,15 +421,15 @@ def test_bad_input_is_refused_in_one_sentence(call: object, message: str) -> Non
 
 def test_a_delta_too_small_for_enclosures_is_named() -> None:
     with pytest.raises(ArithmeticError, match="or a value too small"):
-        composition.certified_delta(500, support=60, gamma=4, cells=1)
+        certified.delta(Noise(60, 4), 500, cells=1)
 
 
 def test_one_cell_of_any_support_is_served() -> None:
-    found = composition.delta("0.01", support=60_000, gamma="1e-7", cells=1)
-    assert found == pytest.approx(privacy.delta("0.01", support=60_000, gamma="1e-7"), rel=1e-12)
+    found = composition.delta(Noise(60_000, "1e-7"), "0.01", cells=1)
+    assert found == pytest.approx(privacy.delta(Noise(60_000, "1e-7"), "0.01"), rel=1e-12)
 
 
 def test_a_float_means_the_decimal_that_it_prints_as() -> None:
-    several = composition.delta([0.1, 0.3], support=4, gamma=0.1, cells=3)
-    exact = [composition.delta(e, support=4, gamma="0.1", cells=3) for e in ("0.1", "0.3")]
+    several = composition.delta(Noise(4, 0.1), [0.1, 0.3], cells=3)
+    exact = [composition.delta(Noise(4, "0.1"), e, cells=3) for e in ("0.1", "0.3")]
     assert several.tolist() == exact

@@ -14,7 +14,8 @@ from support.strategies import decimals, proportions
 
 from tablebuilder_dp import certified, noise, privacy
 from tablebuilder_dp.beyond import frontier, other_noise
-from tablebuilder_dp.support.intervals import enclosure, interval, iv
+from tablebuilder_dp.noise import Geometric
+from tablebuilder_dp.support.intervals import ball, enclosure, precision
 
 levels = decimals(-2, 0)
 widths = st.integers(1, 9)
@@ -144,10 +145,7 @@ def test_below_the_geometric_variance_narrower_geometric_noises_are_best(
         assert corner.chain == other_noise.Chain(0, 0, outer)
         if outer:
             assert relative_error(corner.delta, other_noise.least_delta(epsilon, support=outer)) < 1e-12
-            assert (
-                relative_error(corner.variance, other_noise.geometric_variance(epsilon, support=outer))
-                < 1e-12
-            )
+            assert relative_error(corner.variance, certified.variance(Geometric(outer, epsilon))) < 1e-12
 
 
 @settings(max_examples=40)
@@ -192,7 +190,7 @@ def test_two_humps_are_best_up_to_the_last_corner_and_not_beyond(epsilon: str, s
 
 @pytest.mark.parametrize("support", range(1, 9))
 def test_a_variance_next_to_a_corner_is_decided_by_more_digits(support: int) -> None:
-    corner = other_noise.geometric_variance("0.5", support=support, digits=70)
+    corner = certified.variance(Geometric(support, "0.5"), digits=70)
     for side, hump in ((corner.lower, 0), (corner.upper, 1)):
         found = frontier.optimum("0.5", support=support, variance=side)
         assert found.parts[1].chain == other_noise.Chain(0, hump, support)
@@ -276,9 +274,9 @@ def test_the_lower_bound_is_sound_at_low_precision(
     base: Fraction, slope: Fraction, share: Fraction, support: int, flat: bool
 ) -> None:
     truth = highest(base, slope, 1 + 3 * share, support, flat)
-    iv.prec = 24
-    line = interval(base), interval(slope), interval(1 + 3 * share)
-    top, best, _ = frontier._highest(*line, support, flat)
+    with precision(24):
+        line = ball(base), ball(slope), ball(1 + 3 * share)
+        top, best, _ = frontier._highest(*line, support, flat)
     assert enclosure(best).lower <= truth <= enclosure(top).upper
 
 

@@ -13,7 +13,8 @@ from support.strategies import decimals
 from compendium.ledger.checks import beyond
 from tablebuilder_dp import certified
 from tablebuilder_dp.beyond import best_gamma, gap
-from tablebuilder_dp.support.intervals import Enclosure, enclosure, iv
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support.intervals import Enclosure, enclosure, precision
 
 levels = decimals(-2, 1, digits=4)
 
@@ -76,7 +77,9 @@ def test_supports_up_to_three_have_no_gap_by_a_polynomial_without_sign(support: 
 @given(st.integers(1, 30), levels)
 def test_the_papers_kink_wins_exactly_from_closing_epsilon_on(support: int, epsilon: Fraction) -> None:
     epsilon = min(epsilon, Fraction(6))
-    assert (best_gamma.best(epsilon, support=support).kink == support) is (epsilon >= closing(support).upper)
+    assert (best_gamma.kink(best_gamma.best(epsilon, support=support)) == support) is (
+        epsilon >= closing(support).upper
+    )
 
 
 @pytest.mark.unmeasured
@@ -84,10 +87,10 @@ def test_the_papers_kink_wins_exactly_from_closing_epsilon_on(support: int, epsi
 def test_a_hairs_breadth_decides_at_closing_epsilon(support: int) -> None:
     found = gap.closing_epsilon(support=support, digits=40)
     assert found.upper - found.lower <= found.lower / 10**40
-    assert best_gamma.best(found.lower, support=support).kink == support - 1
-    assert best_gamma.best(found.upper, support=support).kink == support
+    assert best_gamma.kink(best_gamma.best(found.lower, support=support)) == support - 1
+    assert best_gamma.kink(best_gamma.best(found.upper, support=support)) == support
     ours, theirs = (
-        certified.delta(found.upper, support=support, gamma=found.upper / (2 * m - 1), digits=50)
+        certified.delta(Noise(support, found.upper / (2 * m - 1)), found.upper, digits=50)
         for m in (support - 1, support)
     )
     assert 0 < ours.lower / theirs.upper - 1 < Fraction(1, 10**38)
@@ -100,8 +103,8 @@ def test_intervals_prove_that_the_gap_closes_once(support: int) -> None:
     assert certified.logarithm(Fraction(support, 3)).lower >= proof.start
     assert 2 * certified.logarithm(Fraction(support)).upper <= proof.end
     assert proof.start < proof.turn < closing(support).lower
-    assert best_gamma.best(proof.turn, support=support).kink < support
-    assert best_gamma.best(proof.end, support=support).kink == support
+    assert best_gamma.kink(best_gamma.best(proof.turn, support=support)) < support
+    assert best_gamma.kink(best_gamma.best(proof.end, support=support)) == support
     assert proof.intervals > 10
 
 
@@ -111,9 +114,9 @@ def test_ratio_encloses_the_quotient_and_exceeds_its_bound(
     support: int, epsilon: Fraction, data: st.DataObject
 ) -> None:
     m = data.draw(st.integers(1, support - 1))
-    ours, theirs = (best_gamma.certified_kink(epsilon, support=support, kink=k) for k in (m, support))
-    iv.prec = 200
-    found = enclosure(gap._ratio(Enclosure(epsilon, epsilon), support, m))
+    ours, theirs = (certified.delta(Noise(support, epsilon / (2 * k - 1)), epsilon) for k in (m, support))
+    with precision(200):
+        found = enclosure(gap._ratio(Enclosure(epsilon, epsilon), support, m))
     assert found.lower <= ours.upper / theirs.lower
     assert found.upper >= ours.lower / theirs.upper
     assert found.upper - found.lower < found.lower / 10**30
@@ -126,20 +129,20 @@ def test_ratio_encloses_the_quotient_and_exceeds_its_bound(
 @settings(max_examples=40)
 @given(st.integers(2, 30), levels)
 def test_wide_intervals_hold_all_that_is_inside(support: int, epsilon: Fraction) -> None:
-    iv.prec = 128
     hair = Fraction(1, 10**12)
     wide = Enclosure(epsilon * Fraction(99, 100), epsilon * Fraction(101, 100))
-    low, high = (
-        enclosure(gap._ratio(Enclosure(at, at), support, support - 1))
-        for at in (epsilon * (1 - hair), epsilon * (1 + hair))
-    )
-    around = enclosure(gap._ratio(wide, support, support - 1))
+    with precision(128):
+        low, high = (
+            enclosure(gap._ratio(Enclosure(at, at), support, support - 1))
+            for at in (epsilon * (1 - hair), epsilon * (1 + hair))
+        )
+        around = enclosure(gap._ratio(wide, support, support - 1))
+        slope = enclosure(gap._slope(Enclosure(epsilon, epsilon), support))
+        slopes = enclosure(gap._slope(wide, support))
     assert around.lower < low.lower < around.upper
     quotient = (high.lower / low.lower - 1) / (2 * hair * epsilon)
-    slope = enclosure(gap._slope(Enclosure(epsilon, epsilon), support))
     assert float(slope) == pytest.approx(float(quotient), rel=1e-6, abs=1e-6)
-    around = enclosure(gap._slope(wide, support))
-    assert around.lower < quotient < around.upper
+    assert slopes.lower < quotient < slopes.upper
 
 
 @pytest.mark.parametrize("support", [*range(16, 60), 100, 1000, 10**4, 10**6])
@@ -178,11 +181,10 @@ def test_step_three_has_the_slope_of_delta_right_of_the_last_kink(support: int, 
     p, hair = 2 * support - 1, Fraction(1, 10**12)
     gamma = epsilon / p
     here, right = (
-        certified.delta(epsilon, support=support, gamma=gamma * (1 + step), digits=40).lower
-        for step in (0, hair)
+        certified.delta(Noise(support, gamma * (1 + step)), epsilon, digits=40).lower for step in (0, hair)
     )
-    variance = float(certified.variance(support=support, gamma=gamma))
-    last = certified.pmf(support, support=support, gamma=gamma)  # w_k/S = q·p(D), so δ' = g·q·p(D)
+    variance = float(certified.variance(Noise(support, gamma)))
+    last = certified.pmf(Noise(support, gamma), support)  # w_k/S = q·p(D), so δ' = g·q·p(D)
     slope = float((right - here) / (hair * gamma)) / float(last)
     assert slope == pytest.approx(variance - support**2 + p * math.exp(epsilon), rel=1e-6, abs=1e-5)
     if epsilon <= math.log(support / 3):

@@ -13,6 +13,7 @@ from support.strategies import decimals, epsilons, proportions, supports
 from compendium.figures import other_noise as pictures
 from tablebuilder_dp import certified, noise, privacy
 from tablebuilder_dp.beyond import other_noise
+from tablebuilder_dp.noise import Geometric
 from tablebuilder_dp.support.intervals import Enclosure
 
 
@@ -40,8 +41,8 @@ def nearly_geometric(epsilon: Fraction, support: int) -> list[Fraction]:
 def test_the_geometric_noise_reaches_the_least_delta(epsilon: Fraction, support: int) -> None:
     assume(epsilon * support < 600)
     least = other_noise.least_delta(epsilon, support=support)
-    assert relative_error(other_noise.geometric_delta(epsilon, support=support, rate=epsilon), least) < 1e-12
-    assert relative_error(float(other_noise.geometric(support=support, rate=epsilon)[0]), least) < 1e-12
+    assert relative_error(privacy.delta(Geometric(support, epsilon), epsilon), least) < 1e-12
+    assert relative_error(float(Geometric(support, epsilon).pmf[0]), least) < 1e-12
 
 
 @given(decimals(-2, 0), decimals(-2, 0), st.integers(1, 30))
@@ -49,9 +50,9 @@ def test_delta_of_geometric_noise_of_any_rate_is_its_definition(
     epsilon: Fraction, rate: Fraction, support: int
 ) -> None:
     assume(abs(epsilon - rate) > Fraction(1, 1000))  # so that the definition can be summed in float64
-    here, there = privacy.neighbours(other_noise.geometric(support=support, rate=rate))
+    here, there = privacy.neighbours(Geometric(support, rate).pmf)
     defined = max(privacy.hockey_stick(here, there, epsilon))
-    found = other_noise.geometric_delta(epsilon, support=support, rate=rate)
+    found = privacy.delta(Geometric(support, rate), epsilon)
     assert found == pytest.approx(defined, rel=1e-11)
     assert found >= float(other_noise.least_delta(epsilon, support=support))
 
@@ -112,25 +113,25 @@ def test_tiny_parameters_are_decided_by_more_bits(epsilon: str, delta: str) -> N
 @given(supports, proportions)
 def test_geometric_noise_is_found_by_its_variance(support: int, share: Fraction) -> None:
     variance = share * noise.variance_bound(support)
-    rate = other_noise.geometric_rate(support=support, variance=variance)
-    masses = other_noise.geometric(support=support, rate=rate)
+    rate = float(Geometric.of_variance(support, variance).rate)
+    masses = Geometric(support, rate).pmf
     assert other_noise.measures(masses).variance == pytest.approx(float(variance), rel=1e-11)
 
 
 def test_rates_at_the_ends_of_the_range() -> None:
     # cosh t − 1 = 1/V if nothing is cut off
-    assert other_noise.geometric_rate(support=25, variance="1e-300") == pytest.approx(math.log(2e300))
-    wide = other_noise.geometric_rate(support=10**6, variance=10**9)
+    assert float(Geometric.of_variance(25, "1e-300").rate) == pytest.approx(math.log(2e300))
+    wide = float(Geometric.of_variance(10**6, 10**9).rate)
     assert wide == pytest.approx(math.sqrt(2e-9), rel=1e-9)
     for support in (1, 28):  # rounding leaves nothing to solve; it even turns the sign for 28
         nearly = noise.variance_bound(support) * (1 - Fraction(1, 10**30))
-        assert 0 < other_noise.geometric_rate(support=support, variance=nearly) < 1e-29
+        assert 0 < float(Geometric.of_variance(support, nearly).rate) < 1e-29
 
 
 @given(epsilons, supports)
 def test_variance_of_the_geometric_noise_in_closed_form(epsilon: Fraction, support: int) -> None:
-    pmf = other_noise.geometric(support=support, rate=epsilon)
-    closed = other_noise.geometric_variance(epsilon, support=support)
+    pmf = Geometric(support, epsilon).pmf
+    closed = certified.variance(Geometric(support, epsilon))
     assert relative_error(other_noise.measures(pmf).variance, closed) < 1e-12
 
 
@@ -159,7 +160,7 @@ def test_least_variance_at_the_delta_of_a_geometric_noise_is_its_variance(
 ) -> None:
     delta = other_noise.least_delta(epsilon, support=support, digits=50)
     found = other_noise.least_variance(epsilon, delta.upper)
-    assert relative_error(float(other_noise.geometric_variance(epsilon, support=support)), found) < 1e-12
+    assert relative_error(float(certified.variance(Geometric(support, epsilon))), found) < 1e-12
 
 
 @given(rational_pmfs())
@@ -176,7 +177,7 @@ def test_measures_agree_with_the_definitions(masses: list[Fraction]) -> None:
 
 def test_entropy_skips_values_without_mass() -> None:
     assert other_noise.measures([0.0, 1.0, 0.0]) == (0.0, 0.0, 1.0)
-    assert np.all(other_noise.geometric(support=2, rate=500) == [0, math.exp(-500), 1, math.exp(-500), 0])
+    assert np.all(Geometric(2, 500).pmf == [0, math.exp(-500), 1, math.exp(-500), 0])
 
 
 def test_bad_input_is_refused_in_one_sentence() -> None:
@@ -187,15 +188,15 @@ def test_bad_input_is_refused_in_one_sentence() -> None:
     with pytest.raises(ValueError, match="support must be an integer from 1 to 1000000, got 0"):
         other_noise.least_delta(1, support=0)
     with pytest.raises(ValueError, match=r"rate must be a number in \(0, 500\], got 0"):
-        other_noise.geometric(support=3, rate=0)
+        Geometric(3, 0).pmf
     for wrong in (0, 501):
         with pytest.raises(ValueError, match=rf"rate must be a number in \(0, 500\], got {wrong}"):
-            other_noise.geometric_delta(1, support=3, rate=wrong)
+            privacy.delta(Geometric(3, wrong), 1)
     with pytest.raises(ValueError, match="delta is below 1e-300 for support 3 and rate 500.0, beyond"):
-        other_noise.geometric_delta(500, support=3, rate=500)
+        privacy.delta(Geometric(3, 500), 500)
     for bad in (0, 4, 5):
         with pytest.raises(ValueError, match=r"variance must be a number in \(0, D\(D\+1\)/3 = 4\) for"):
-            other_noise.geometric_rate(support=3, variance=bad)
+            float(Geometric.of_variance(3, bad).rate)
     with pytest.raises(ValueError, match=r"delta must be a number in \(0, 1\), got 1"):
         other_noise.least_support(1, 1)
     with pytest.raises(ValueError, match=r"epsilon must be a number in \(0, 500\], got -1"):

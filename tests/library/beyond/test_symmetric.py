@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from support.solver import least_distance
 from support.strategies import decimals
 
-from tablebuilder_dp import certified, design, noise, sampling
+from tablebuilder_dp import certified, design, sampling
 from tablebuilder_dp.beyond import chain, symmetric
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.sampling import LookupTable
 
 epsilons = st.builds(lambda k: Fraction(k, 100), st.integers(5, 400))
@@ -48,7 +49,7 @@ def rows(support: int, keysize: int, epsilon: Fraction) -> Iterator[tuple[int, .
 
 def scaled(support: int, gamma: Fraction, keysize: int) -> list[Fraction]:
     """KEYSIZE·p(0), …, KEYSIZE·p(D)."""
-    masses = [certified.pmf(z, support=support, gamma=gamma, digits=60) for z in range(support + 1)]
+    masses = [certified.pmf(Noise(support, gamma), z, digits=60) for z in range(support + 1)]
     return [keysize * (mass.lower + mass.upper) / 2 for mass in masses]
 
 
@@ -64,11 +65,11 @@ def test_exhaustive_search_agrees(support: int, keysize: int, epsilon: Fraction,
     every = list(rows(support, keysize, epsilon))
     assert symmetric.has_table(epsilon, support=support, keysize=keysize) is bool(every)
     exact = scaled(support, made.gamma, keysize)
-    kept = symmetric.keeps_delta(epsilon, support=support, gamma=made.gamma, keysize=keysize)
+    kept = symmetric.keeps_delta(Noise(support, made.gamma), epsilon, keysize=keysize)
     assert kept is any(row[-1] <= exact[-1] for row in every)
     if not every:
         with pytest.raises(ValueError, match="keysize must be a multiple of"):
-            symmetric.lookup_table(epsilon, support=support, gamma=made.gamma, keysize=keysize)
+            sampling.lookup_table(Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon))
         return
     least = symmetric.least_delta_table(epsilon, support=support, keysize=keysize).weights
     assert least[support:] in every
@@ -80,7 +81,7 @@ def test_exhaustive_search_agrees(support: int, keysize: int, epsilon: Fraction,
     rounded = [math.floor(x + Fraction(1, 2)) for x in exact]
     squares = {row: whole([Fraction(w - n) ** 2 for w, n in zip(row, rounded, strict=True)]) for row in near}
     best = min(near, key=lambda row: (squares[row], -row[0], row[1:]))
-    found = symmetric.lookup_table(epsilon, support=support, gamma=made.gamma, keysize=keysize)
+    found = sampling.lookup_table(Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon))
     assert found.weights[support:] == best
     assert found.weights == found.weights[::-1]
 
@@ -91,7 +92,7 @@ def test_every_promise_is_kept(support: int, epsilon: Fraction, slack: Fraction,
     made = design.proposition_3(epsilon, support=support, slack=slack)
     if not symmetric.has_table(epsilon, support=support, keysize=keysize):
         return
-    table = symmetric.lookup_table(epsilon, support=support, gamma=made.gamma, keysize=keysize)
+    table = sampling.lookup_table(Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon))
     after = sampling.after_sampling(table)
     assert (table.keysize, table.support, table.full_support) == (keysize, support, True)
     assert after.bias == 0
@@ -100,8 +101,8 @@ def test_every_promise_is_kept(support: int, epsilon: Fraction, slack: Fraction,
     assert all(max(pair) <= factor * min(pair) for pair in pairwise(table.weights))
     assert symmetric.keeps_epsilon(table, epsilon)
     assert sampling.delta(table, epsilon) == (float(after.delta), float(after.delta))
-    delta = certified.delta(epsilon, support=support, gamma=made.gamma)
-    kept = symmetric.keeps_delta(epsilon, support=support, gamma=made.gamma, keysize=keysize)
+    delta = certified.delta(Noise(support, made.gamma), epsilon)
+    kept = symmetric.keeps_delta(Noise(support, made.gamma), epsilon, keysize=keysize)
     assert (after.delta <= delta.lower) is kept
     if not kept:
         least = symmetric.least_delta_table(epsilon, support=support, keysize=keysize)
@@ -115,8 +116,10 @@ def test_an_integer_programming_solver_finds_no_nearer_table(
 ) -> None:
     made = design.proposition_3(epsilon, support=support, slack=slack)
     if symmetric.has_table(epsilon, support=support, keysize=keysize):
-        table = symmetric.lookup_table(epsilon, support=support, gamma=made.gamma, keysize=keysize)
-        away = 2 * keysize * float(symmetric.distance(table, gamma=made.gamma))
+        table = sampling.lookup_table(
+            Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon)
+        )
+        away = 2 * keysize * float(symmetric.distance(table, Noise(table.support, made.gamma)))
         exact = scaled(support, made.gamma, keysize)
         least = symmetric.least_delta_table(epsilon, support=support, keysize=keysize).weights[0]
         highest = [keysize] * support + [max(least, math.floor(exact[-1]))]
@@ -127,9 +130,11 @@ def test_an_integer_programming_solver_finds_no_nearer_table(
 @given(st.lists(st.integers(1, 500), min_size=2, max_size=8), decimals(-3, 0))
 def test_distance_is_half_the_absolute_differences(weights: list[int], gamma: Fraction) -> None:
     table = symmetric._table(weights)
-    pmf = noise.pmf(support=table.support, gamma=gamma)
+    pmf = Noise(table.support, gamma).pmf
     expected = np.abs(np.array(table.weights) / table.keysize - pmf).sum() / 2
-    assert float(symmetric.distance(table, gamma=gamma)) == pytest.approx(expected, rel=1e-9, abs=1e-14)
+    assert float(symmetric.distance(table, Noise(table.support, gamma))) == pytest.approx(
+        expected, rel=1e-9, abs=1e-14
+    )
 
 
 @settings(max_examples=60)
@@ -138,16 +143,16 @@ def test_key_sizes_are_those_that_counting_finds(support: int, epsilon: Fraction
     made = design.proposition_3(epsilon, support=support, slack=slack)
     if made.gamma == epsilon:
         with pytest.raises(ValueError, match="gamma must be below epsilon for support 1, got "):
-            symmetric.key_sizes(epsilon, support=support, gamma=made.gamma)
+            symmetric.key_sizes(Noise(support, made.gamma), epsilon)
         return
-    found = symmetric.key_sizes(epsilon, support=support, gamma=made.gamma)
+    found = symmetric.key_sizes(Noise(support, made.gamma), epsilon)
     if found.all_from > 2000:
         return
     end = 2 * found.all_from + 2
     good = {
         size
         for size in range(2, end)
-        if symmetric.keeps_delta(epsilon, support=support, gamma=made.gamma, keysize=size)
+        if symmetric.keeps_delta(Noise(support, made.gamma), epsilon, keysize=size)
     }
     assert found.smallest == min(good)
     assert found.power_of_two == next(size for size in (2**k for k in range(1, 64)) if size in good)
@@ -157,9 +162,9 @@ def test_key_sizes_are_those_that_counting_finds(support: int, epsilon: Fraction
 
 def test_a_larger_keysize_may_be_worse() -> None:
     made = design.proposition_3("0.1", support=10)
-    found = symmetric.key_sizes("0.1", support=10, gamma=made.gamma)
+    found = symmetric.key_sizes(Noise(10, made.gamma), "0.1")
     kept = [
-        symmetric.keeps_delta("0.1", support=10, gamma=made.gamma, keysize=size)
+        symmetric.keeps_delta(Noise(10, made.gamma), "0.1", keysize=size)
         for size in (found.smallest - 1, found.smallest, 512, found.all_from - 1, found.all_from)
     ]
     assert kept == [False, True, False, False, True]
@@ -167,11 +172,11 @@ def test_a_larger_keysize_may_be_worse() -> None:
 
 def test_example_1_needs_15_bits() -> None:
     made = design.guide("0.5", "1e-4")
-    found = symmetric.key_sizes("0.5", support=25, gamma=made.gamma)
+    found = symmetric.key_sizes(Noise(25, made.gamma), "0.5")
     # t₀ = ⌈1/(√e − 1)⌉ = 2 and ⌈2/δ⌉ with the certified δ; T(2) is far above
-    assert found == (math.ceil(2 / certified.delta("0.5", support=25, gamma=made.gamma).lower), 2**15, 20176)
+    assert found == (math.ceil(2 / certified.delta(Noise(25, made.gamma), "0.5").lower), 2**15, 20176)
     for size in found:
-        table = symmetric.lookup_table("0.5", support=25, gamma=made.gamma, keysize=size)
+        table = sampling.lookup_table(Noise(25, made.gamma), keysize=size, rule=symmetric.rule("0.5"))
         assert symmetric.keeps_epsilon(table, "0.5")
         assert sampling.after_sampling(table).delta < made.delta
 
@@ -181,9 +186,11 @@ def test_the_papers_experiment_keeps_all_its_promises(bits: int, ceilings: int) 
     kept = 0
     for tenths in range(1, 26):
         made = design.proposition_3(Fraction(tenths, 10), support=10)
-        ceiling = sampling.lookup_table(support=10, gamma=made.gamma, keysize=2**bits)
+        ceiling = sampling.lookup_table(Noise(10, made.gamma), keysize=2**bits)
         kept += symmetric.keeps_epsilon(ceiling, made.epsilon)
-        table = symmetric.lookup_table(made.epsilon, support=10, gamma=made.gamma, keysize=2**bits)
+        table = sampling.lookup_table(
+            Noise(10, made.gamma), keysize=2**bits, rule=symmetric.rule(made.epsilon)
+        )
         assert symmetric.keeps_epsilon(table, made.epsilon)
         assert sampling.after_sampling(table).epsilon_two_sided <= made.epsilon
     assert kept == ceilings
@@ -204,8 +211,8 @@ def test_rounding_down_is_enough_from_its_bound_on(
     table = symmetric._table(weights)
     assert symmetric.keeps_epsilon(table, epsilon)
     assert table.weights[0] <= keysize * made.delta
-    nearest = symmetric.lookup_table(epsilon, support=support, gamma=made.gamma, keysize=keysize)
-    first, second = (symmetric.distance(one, gamma=made.gamma) for one in (nearest, table))
+    nearest = sampling.lookup_table(Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon))
+    first, second = (symmetric.distance(one, Noise(one.support, made.gamma)) for one in (nearest, table))
     assert first.lower <= second.upper
     assert second.upper * keysize < 2 * support
 
@@ -214,7 +221,7 @@ def test_a_table_of_the_solver_that_breaks_a_promise_is_not_returned(monkeypatch
     for weights in ([20, 10], [16, 12], [18, 12]):
         monkeypatch.setattr(chain, "nearest", lambda *_, weights=weights, **__: weights)
         with pytest.raises(ArithmeticError, match="the search broke its own constraints"):
-            symmetric.lookup_table("0.5", support=1, gamma="0.4", keysize=40)
+            sampling.lookup_table(Noise(1, "0.4"), keysize=40, rule=symmetric.rule("0.5"))
 
 
 @pytest.mark.parametrize(
@@ -228,31 +235,35 @@ def test_a_keysize_without_a_table_is_refused(keysize: int, message: str) -> Non
     with pytest.raises(ValueError, match=f"^keysize must be {message}$"):
         symmetric.least_delta_table("0.1", support=100, keysize=keysize)
     with pytest.raises(ValueError, match=f"^keysize must be {message}$"):
-        symmetric.lookup_table("0.1", support=100, gamma="0.0001", keysize=keysize)
+        sampling.lookup_table(Noise(100, "0.0001"), keysize=keysize, rule=symmetric.rule("0.1"))
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"support": 0}, {"gamma": "x"}, {"keysize": 0}])
+@pytest.mark.parametrize("wrong", [{"noise": 3}, {"epsilon": 0}, {"keysize": 0}])
 def test_what_is_no_parameter_is_refused(wrong: dict[str, Any]) -> None:
-    given: dict[str, Any] = {"epsilon": "0.5", "support": 3, "gamma": "0.05", "keysize": 100} | wrong
+    given: dict[str, Any] = {"noise": Noise(3, "0.05"), "epsilon": "0.5", "keysize": 100} | wrong
     [name] = wrong
-    for function in (symmetric.lookup_table, symmetric.keeps_delta):
-        with pytest.raises(ValueError, match=f"^{name} must be "):
+    for function in (symmetric.cuts, symmetric.keeps_delta):
+        with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
             function(**given)
+    with pytest.raises(ValueError, match="^rule must be one of ceiling, symmetric, got 'other'$"):
+        symmetric.rule("0.5", name="other")
 
 
 def test_a_design_that_breaks_epsilon_itself_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^gamma must be at most epsilon/\(2D - 1\) = 0.1, got '0.11'$"):
-        symmetric.lookup_table("0.5", support=3, gamma="0.11", keysize=100)
-    with pytest.raises(ValueError, match="^gamma must be at most"):
-        symmetric.key_sizes("0.5", support=3, gamma="0.11")
+    with pytest.raises(
+        ValueError, match=r"^epsilon must be at least 0.55, the largest finite loss of the noise, got '0.5'$"
+    ):
+        sampling.lookup_table(Noise(3, "0.11"), keysize=100, rule=symmetric.rule("0.5"))
+    with pytest.raises(ValueError, match="^epsilon must be at least 0.55"):
+        symmetric.key_sizes(Noise(3, "0.11"), "0.5")
 
 
 def test_designs_for_which_no_keysize_is_found_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="^gamma must be such that a keysize of at most 2"):
-        symmetric.key_sizes(1, support=100, gamma="0.005")  # δ is about e^−50
+        symmetric.key_sizes(Noise(100, "0.005"), 1)  # δ is about e^−50
     monkeypatch.setattr(symmetric, "ENDS_MAX", 10)
     with pytest.raises(ValueError, match="^epsilon and gamma must be such that 10 end weights from 100 on"):
-        symmetric.key_sizes("0.01", support=2, gamma="0.001")
+        symmetric.key_sizes(Noise(2, "0.001"), "0.01")
 
 
 @pytest.mark.parametrize("table", [None, (1, 2, 3)])
@@ -260,7 +271,7 @@ def test_what_is_no_table_is_refused(table: Any) -> None:
     with pytest.raises(TypeError, match="^table must be a LookupTable, got "):
         symmetric.keeps_epsilon(table, 1)
     with pytest.raises(TypeError, match="^table must be a LookupTable, got "):
-        symmetric.distance(table, gamma=1)
+        symmetric.distance(table, Noise(table.support, 1))
 
 
 def test_a_table_that_lost_a_value_keeps_no_epsilon() -> None:
@@ -277,7 +288,7 @@ def test_wide_supports_with_few_keys_have_their_nearest_table_too(
     support: int, epsilon: str, slack: Any, keysize: int
 ) -> None:
     made = design.proposition_3(epsilon, support=support, slack=slack)
-    table = symmetric.lookup_table(epsilon, support=support, gamma=made.gamma, keysize=keysize)
+    table = sampling.lookup_table(Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon))
     assert symmetric.keeps_epsilon(table, epsilon)
     assert table.weights == table.weights[::-1]
 

@@ -36,6 +36,7 @@ import pytest
 from tablebuilder_dp import microdata
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.counts import perturbation_table, table_files
+from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata import formats, records
 from tablebuilder_dp.microdata.record_keys import KEYS
 
@@ -310,7 +311,7 @@ def test_given_categories_are_listed_in_their_order(
 def test_a_table_in_place_of_a_design(
     office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str], layout: str
 ) -> None:
-    table = perturbation_table.build(support=3, variance=2, keysize=256, way="rows")
+    table = perturbation_table.build(OfVariance(3, 2), keysize=256, small_counts="rows")
     file, out = str(tmp_path / "table.txt"), str(tmp_path / "out.parquet")
     table_files.write(table, file, layout=layout)
     call = [

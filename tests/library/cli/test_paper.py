@@ -12,8 +12,11 @@ import pytest
 
 from tablebuilder_dp import certified, design, privacy, sampling
 from tablebuilder_dp.beyond import best_gamma, composition, symmetric
+from tablebuilder_dp.certified import Enclosed
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.counts import perturbation_table, table_files
+from tablebuilder_dp.counts.rows import OfVariance
+from tablebuilder_dp.noise import Noise
 
 DESIGN = ["design", "--epsilon", "0.5", "--delta", "1e-4"]
 PRIVACY = ["privacy", "--support", "11", "--variance", "4", "--epsilon", "0.5", "1", "2"]
@@ -58,11 +61,11 @@ def test_privacy_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     gamma = certified.gamma(support=11, variance=4)
     assert found["gamma"] == pytest.approx(float(gamma), rel=1e-14)
     for row in found["profile"]:
-        truth = certified.delta(row["epsilon"], support=11, gamma=gamma)
+        truth = certified.delta(Enclosed(11, gamma), row["epsilon"])
         assert row["delta"] == pytest.approx(float(truth), rel=1e-13)
     by_gamma = answer(capsys, "privacy", "--support", "11", "--gamma", "0.125", "--epsilon", "0.5")
     assert by_gamma["gamma"] == 0.125
-    assert by_gamma["profile"] == [{"epsilon": 0.5, "delta": privacy.delta("0.5", support=11, gamma="0.125")}]
+    assert by_gamma["profile"] == [{"epsilon": 0.5, "delta": privacy.delta(Noise(11, "0.125"), "0.5")}]
 
 
 def test_design_with_free_gamma(capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,10 +83,10 @@ def test_design_with_free_gamma(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_privacy_of_many_cells(capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, *PRIVACY, "--cells", "10")
-    noise = {"support": 11, "gamma": found["gamma"], "cells": 10}
+    noise = Noise(11, found["gamma"])
     assert found["cells"] == 10
     for row in found["profile"]:
-        assert row["delta"] == composition.delta(row["epsilon"], **noise)
+        assert row["delta"] == composition.delta(noise, row["epsilon"], cells=10)
     assert "10 cells with one person in them, of independent noises" in text(
         capsys, *PRIVACY, "--cells", "10"
     )
@@ -99,7 +102,7 @@ def test_symmetric_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert fair["delta"] <= design.proposition_3("0.5", support=25).delta < ceiling["delta"]
     assert "[-25, 25], symmetric rule" in text(capsys, *small, "--rule", "symmetric")
     made = design.proposition_3("0.5", support=25)
-    table = symmetric.lookup_table("0.5", support=25, gamma=made.gamma, keysize=2**16)
+    table = sampling.lookup_table(Noise(25, made.gamma), keysize=2**16, rule=symmetric.rule("0.5"))
     assert tuple(fair["cuts"]) == table.cuts
     drawn = answer(capsys, "sample", *small[1:], "--rule", "symmetric", "0", "65535")
     assert drawn["samples"] == [-25, 25]
@@ -187,7 +190,7 @@ def test_long_tables_show_their_ends(capsys: pytest.CaptureFixture[str]) -> None
 def table_file(tmp_path: Path) -> str:
     """A small table with an empty cell that stays empty."""
     path = tmp_path / "table.txt"
-    table_files.write(perturbation_table.build(support=2, variance=1, keysize=256), path, layout="sas")
+    table_files.write(perturbation_table.build(OfVariance(2, 1), keysize=256), path, layout="sas")
     return str(path)
 
 
@@ -243,7 +246,7 @@ def test_privacy_of_a_table_for_people(
     table_files.write(even, tmp_path / "even.csv", layout="ons")
     shown = text(capsys, "privacy", "--table", str(tmp_path / "even.csv"))
     assert "Here it is 0 from epsilon 0.0 on: no value excludes a count." in shown
-    table_files.write(perturbation_table.build(support=1, gamma=1, keysize=2), rounding, layout="ons")
+    table_files.write(perturbation_table.build(Noise(1, 1), keysize=2), rounding, layout="ons")
     assert "larger ones as the last 250 in turn" in text(capsys, "privacy", "--table", str(rounding))
 
 
@@ -258,9 +261,9 @@ def test_a_table_of_all_counts_is_written(
     found = answer(capsys, *asked, "--small-counts", way, "-o", str(path))
     assert found == {**before, "output": str(path), "layout": "tau-argus", "small_counts": way}
     table = table_files.read(path)
-    gamma = design.proposition_3("1", support=5).gamma
-    last = sampling.LookupTable(2**6, tuple(found["cuts"]))
-    assert table == perturbation_table.build(support=5, gamma=gamma, keysize=2**6, way=way, last=last)
+    assert table.rows[-1].cuts == tuple(found["cuts"])
+    noise, chosen = design.proposition_3("1", support=5), symmetric.rule("1", name=rule)
+    assert table == perturbation_table.build(noise, keysize=2**6, small_counts=way, rule=chosen)
     assert path.read_text().startswith("i;j;p;v;p_int_ub\n")
     for layout in ("sas", "ons"):
         other = tmp_path / layout

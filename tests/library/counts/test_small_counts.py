@@ -14,10 +14,13 @@ from support.checks import relative_error
 from support.strategies import decimals, noises, proportions
 
 from tablebuilder_dp import certified, noise, privacy, sampling
-from tablebuilder_dp.counts import asymmetric, certified_pairs, certified_rows
+from tablebuilder_dp.counts import certified as certified_counts
 from tablebuilder_dp.counts import perturbation_table as perturbation
+from tablebuilder_dp.counts import rows
 from tablebuilder_dp.counts import small_counts as small
-from tablebuilder_dp.support.intervals import Enclosure, enclosure, interval, iv
+from tablebuilder_dp.counts.rows import OfVariance, Symmetric
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support.intervals import Enclosure, ball, enclosure, precision
 
 # D = 5, V = 3, js = 0, default settings: column p of pt_export_TauArgus as written by the R package
 # ptable 1.0.0. Rows 1 and 2 are not the optimum: ptable also wants p to rise up to 0 and fall after it.
@@ -38,30 +41,27 @@ epsilons = decimals(-2, 1)
 
 
 @st.composite
-def targets(draw: st.DrawFn, tail: int = 600) -> dict[str, Any]:
+def targets(draw: st.DrawFn, tail: int = 600) -> Symmetric:
     """A support with a γ, or with a variance up to a fifth above its bound.
 
     γD² stays below ``tail``, or V above what belongs to that, as rows near D hardly differ otherwise.
     """
     support = draw(supports)
     if draw(st.booleans()):
-        return {"support": support, "gamma": min(draw(decimals(-4, 1)), Fraction(tail, support**2))}
+        return Noise(support, min(draw(decimals(-4, 1)), Fraction(tail, support**2)))
     share = draw(st.one_of(proportions, st.fractions(0, 1, max_denominator=40), decimals(-9, -2)))
     if tail < 600:
         share = max(share, Fraction(2, tail))
-    return {
-        "support": support,
-        "variance": max(share, Fraction(1, 10**9)) * support * (support + 1) * Fraction(2, 5),
-    }
+    return OfVariance(support, max(share, Fraction(1, 10**9)) * support * (support + 1) * Fraction(2, 5))
 
 
-def bound(aim: dict[str, Any]) -> float:
+def bound(aim: Symmetric) -> float:
     """V as a float."""
-    return float(aim["variance"]) if "variance" in aim else noise.variance(**aim)
+    return float(aim.variance)
 
 
 def test_rows_are_those_of_ptable_where_it_adds_no_constraint() -> None:
-    table = small.noise_table(support=5, variance=3)
+    table = small.noise_table(OfVariance(5, 3))
     ours = small.measures(table)
     for count, text in PTABLE.items():
         theirs = np.array([0.0] * (5 - count) + [float(mass) for mass in text.split()])
@@ -73,8 +73,8 @@ def test_rows_are_those_of_ptable_where_it_adds_no_constraint() -> None:
 
 
 @given(targets())
-def test_rows_have_mean_zero_and_the_variance_exactly_where_gamma_is_positive(aim: dict[str, Any]) -> None:
-    found, limit, support = asymmetric.rows(**aim), bound(aim), aim["support"]
+def test_rows_have_mean_zero_and_the_variance_exactly_where_gamma_is_positive(aim: Symmetric) -> None:
+    found, limit, support = rows.rows(aim), bound(aim), aim.support
     measures = small.measures(found.table)
     scale = min(limit, limit**0.5, support)
     assert np.abs(measures.bias).max() < 1e-13 * scale
@@ -92,10 +92,10 @@ def test_rows_have_mean_zero_and_the_variance_exactly_where_gamma_is_positive(ai
 
 @settings(max_examples=25)
 @given(targets())
-def test_float64_agrees_with_enclosures(aim: dict[str, Any]) -> None:
-    found = asymmetric.rows(**aim)
-    for count in range(aim["support"] + 1):
-        row = certified_rows.row(count, **aim)
+def test_float64_agrees_with_enclosures(aim: Symmetric) -> None:
+    found = rows.rows(aim)
+    for count in range(aim.support + 1):
+        row = certified_counts.row(aim, count)
         for value, truth in zip(found.table[count], row.pmf, strict=True):
             if truth.upper == 0:
                 assert value == 0
@@ -109,8 +109,8 @@ def test_float64_agrees_with_enclosures(aim: dict[str, Any]) -> None:
 
 @settings(max_examples=30)
 @given(targets(), st.randoms(use_true_random=False))
-def test_no_other_noise_with_the_same_moments_has_more_entropy(aim: dict[str, Any], random: Any) -> None:
-    found, support = asymmetric.rows(**aim), aim["support"]
+def test_no_other_noise_with_the_same_moments_has_more_entropy(aim: Symmetric, random: Any) -> None:
+    found, support = rows.rows(aim), aim.support
     for count in range(1, support + 1):
         p = found.table[count, support - count :]
         z = np.arange(-count, support + 1.0)
@@ -135,11 +135,11 @@ def test_the_variance_is_reached_exactly_below_that_of_the_exponential(
     support: int, data: st.DataObject
 ) -> None:
     count = data.draw(st.integers(1, support - 1))
-    limit = certified_rows.free_variance(count, support=support, digits=60)
-    assert limit.upper < certified_rows.free_variance(count + 1, support=support).lower
+    limit = certified_counts.free_variance(count, support=support, digits=60)
+    assert limit.upper < certified_counts.free_variance(count + 1, support=support).lower
     hair = Fraction(1, 10**40)
-    below = certified_rows.row(count, support=support, variance=limit.lower - hair)
-    above = certified_rows.row(count, support=support, variance=limit.upper + hair)
+    below = certified_counts.row(OfVariance(support, limit.lower - hair), count)
+    above = certified_counts.row(OfVariance(support, limit.upper + hair), count)
     assert below.gamma is not None
     assert 0 < below.gamma.lower < 10 * hair
     assert above.gamma == Enclosure(Fraction(0), Fraction(0))
@@ -148,8 +148,8 @@ def test_the_variance_is_reached_exactly_below_that_of_the_exponential(
 @pytest.mark.parametrize("digits", [3, 50, 200])
 @pytest.mark.parametrize("variance", [3, "1e-9", 10 - Fraction(1, 10**270), None])
 def test_rows_are_as_narrow_as_asked_and_the_last_is_symmetric(variance: Any, digits: int) -> None:
-    aim = {"gamma": "0.164"} if variance is None else {"variance": variance}
-    rows = [certified_rows.row(count, support=5, **aim, digits=digits) for count in range(6)]
+    aim: Symmetric = Noise(5, "0.164") if variance is None else OfVariance(5, variance)
+    rows = [certified_counts.row(aim, count, digits=digits) for count in range(6)]
     for one in itertools.chain.from_iterable(row.pmf for row in rows):
         assert (one.upper - one.lower) * 10**digits <= one.lower
     assert rows[-1].tilt == Enclosure(Fraction(0), Fraction(0))
@@ -157,33 +157,33 @@ def test_rows_are_as_narrow_as_asked_and_the_last_is_symmetric(variance: Any, di
 
 
 def test_a_root_is_proved_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    aim = asymmetric.target(support=4, variance="1.2345")
-    off = [(tilt * (1 + Fraction(1, 10**6)), gamma) for tilt, gamma in certified_rows._guesses(aim)]
-    monkeypatch.setattr(certified_rows, "_guesses", lambda _: off)
-    certified_rows.solve.cache_clear()
+    aim = OfVariance(4, "1.2345")
+    off = [(tilt * (1 + Fraction(1, 10**6)), gamma) for tilt, gamma in certified_counts._guesses(aim)]
+    monkeypatch.setattr(certified_counts, "_guesses", lambda _: off)
+    certified_counts.solve.cache_clear()
     with pytest.raises(ArithmeticError, match="no proof at"):
-        certified_rows.solve(2, aim, 30)
+        certified_counts.solve(aim, 2, 30)
     with pytest.raises(ArithmeticError, match="no proof of the tilt"):
-        certified_rows.free_variance(2, support=4)
+        certified_counts.free_variance(2, support=4)
 
 
 @pytest.mark.parametrize("variance", [3, 100, "1e4000"])
 def test_a_variance_that_no_row_reaches_changes_nothing(variance: Any) -> None:
-    found, free = (asymmetric.rows(support=2, variance=one) for one in (variance, 2))
+    found, free = (rows.rows(OfVariance(2, one)) for one in (variance, 2))
     assert np.array_equal(found.table, free.table)
-    assert certified_rows.row(1, support=2, variance=variance).gamma == Enclosure(Fraction(0), Fraction(0))
+    assert certified_counts.row(OfVariance(2, variance), 1).gamma == Enclosure(Fraction(0), Fraction(0))
 
 
 def test_a_variance_at_the_very_limit_is_refused() -> None:
-    limit = certified_rows.free_variance(2, support=4, digits=400)
+    limit = certified_counts.free_variance(2, support=4, digits=400)
     with pytest.raises(ArithmeticError, match="whether variance is reached by the row of count 2"):
-        certified_rows.row(2, support=4, variance=(limit.lower + limit.upper) / 2)
+        certified_counts.row(OfVariance(4, (limit.lower + limit.upper) / 2), 2)
 
 
 @settings(max_examples=30)
 @given(targets(tail=60))
-def test_where_the_variance_binds_gamma_rises_and_the_lone_mass_falls(aim: dict[str, Any]) -> None:
-    rows = [certified_rows.row(count, **aim, digits=70) for count in range(1, aim["support"] + 1)]
+def test_where_the_variance_binds_gamma_rises_and_the_lone_mass_falls(aim: Symmetric) -> None:
+    rows = [certified_counts.row(aim, count, digits=70) for count in range(1, aim.support + 1)]
     binding = [row for row in rows if row.gamma is not None and row.gamma.lower > 0]
     assert binding == rows[len(rows) - len(binding) :]
     for row, later in itertools.pairwise(binding):
@@ -196,7 +196,7 @@ def test_where_the_variance_binds_gamma_rises_and_the_lone_mass_falls(aim: dict[
 
 @pytest.mark.parametrize("variance", ["8.24", "65.1", "21.5", "1e-200", "2729.9", "1e5"])
 def test_newton_survives_a_wide_support(variance: str) -> None:
-    found = asymmetric.rows(support=90, variance=variance)
+    found = rows.rows(OfVariance(90, variance))
     measures = small.measures(found.table)
     assert np.abs(measures.bias).max() < 1e-12
     reached = measures.variance[1:][found.gammas[1:] > 0]
@@ -214,11 +214,9 @@ def test_no_unbiased_noise_closes_the_hole(weights: list[int]) -> None:
 
 @settings(max_examples=30)
 @given(targets(), epsilons)
-def test_the_empty_cell_is_a_hole_in_the_rows_for_every_epsilon(
-    aim: dict[str, Any], epsilon: Fraction
-) -> None:
-    hole = certified_pairs.delta(epsilon, 0, **aim).up
-    first = certified_rows.row(1, **aim).pmf[aim["support"] - 1]
+def test_the_empty_cell_is_a_hole_in_the_rows_for_every_epsilon(aim: Symmetric, epsilon: Fraction) -> None:
+    hole = certified_counts.delta(aim, 0, epsilon).backward
+    first = certified_counts.row(aim, 1).pmf[aim.support - 1]
     assert hole.lower <= 1 - first.lower
     assert hole.upper >= 1 - first.upper
     assert float(hole) >= 1 / (1 + bound(aim)) - 1e-12
@@ -230,56 +228,57 @@ def test_clamping_keeps_the_symmetric_delta_upward_and_lowers_it_downward(
     pair: tuple[int, Fraction], epsilon: Fraction
 ) -> None:
     support, gamma = pair
-    truth = certified.delta(epsilon, support=support, gamma=gamma)
-    found = small.deltas(small.noise_table(support=support, gamma=gamma, way="clamped"), epsilon)
-    p = noise.pmf(support=support, gamma=gamma)
-    first = min(support, -privacy.z_star(epsilon, gamma=gamma))
+    noise = Noise(support, gamma)
+    truth = certified.delta(noise, epsilon)
+    found = small.deltas(small.noise_table(noise, small_counts="clamped"), epsilon)
+    p = noise.pmf
+    first = min(support, -privacy.z_star(noise, epsilon))
     for count in range(support + 1):
-        assert relative_error(found.up[count], truth) < 1e-9
+        assert relative_error(found.backward[count], truth) < 1e-9
         if count >= first:
-            assert relative_error(found.down[count], truth) < 1e-9
+            assert relative_error(found.forward[count], truth) < 1e-9
         else:
             reach, less = p[: support - count + 1].sum(), p[: support - count].sum()
             expected = max(0.0, reach - math.exp(epsilon) * less)
-            assert found.down[count] == pytest.approx(expected, rel=1e-9, abs=1e-15 * reach)
-            assert found.down[count] < float(truth)
+            assert found.forward[count] == pytest.approx(expected, rel=1e-9, abs=1e-15 * reach)
+            assert found.forward[count] < float(truth)
 
 
 @given(targets())
-def test_bias_and_variance_of_clamping_are_the_closed_forms(aim: dict[str, Any]) -> None:
-    support = aim["support"]
-    brute = small.measures(small.noise_table(**aim, way="clamped"))
-    bias = small.clamping_bias(**aim)
-    p = asymmetric.symmetric(asymmetric.target(**aim))[support:]
+def test_bias_and_variance_of_clamping_are_the_closed_forms(aim: Symmetric) -> None:
+    support = aim.support
+    brute = small.measures(small.noise_table(aim, small_counts="clamped"))
+    bias = small.clamping_bias(aim)
+    p = rows.symmetric_pmf(aim)[support:]
     for count in range(support + 1):
         terms = math.fsum((j - count) * p[j] for j in range(count + 1, support + 1))
         assert bias[count] == pytest.approx(terms, rel=1e-13)
     assert bias == pytest.approx(brute.bias, rel=1e-9, abs=1e-14)
     assert bias[-1] == 0
-    assert small.clamping_variance(**aim) == pytest.approx(brute.variance, rel=1e-9)
+    assert small.clamping_variance(aim) == pytest.approx(brute.variance, rel=1e-9)
 
 
 @settings(max_examples=25)
-@given(targets(), epsilons, st.sampled_from(small.WAYS))
-def test_delta_of_every_pair_agrees_with_enclosures(aim: dict[str, Any], epsilon: Fraction, way: str) -> None:
-    found = small.deltas(small.noise_table(**aim, way=way), epsilon)
-    for count in range(aim["support"] + 1):
-        truth = certified_pairs.delta(epsilon, count, **aim, way=way)
-        for value, one in zip((found.up[count], found.down[count]), truth, strict=True):
+@given(targets(), epsilons, st.sampled_from(small.CHOICES))
+def test_delta_of_every_pair_agrees_with_enclosures(aim: Symmetric, epsilon: Fraction, way: str) -> None:
+    found = small.deltas(small.noise_table(aim, small_counts=way), epsilon)
+    for count in range(aim.support + 1):
+        truth = certified_counts.delta(aim, count, epsilon, small_counts=way)
+        for value, one in zip((found.forward[count], found.backward[count]), truth, strict=True):
             assert abs(value - float(one)) <= 1e-9 * float(one) + 1e-14
-    beyond = certified_pairs.delta(epsilon, 10**9, **aim, way=way)
-    assert beyond == certified_pairs.delta(epsilon, aim["support"], **aim, way=way)
+    beyond = certified_counts.delta(aim, 10**9, epsilon, small_counts=way)
+    assert beyond == certified_counts.delta(aim, aim.support, epsilon, small_counts=way)
 
 
 @settings(max_examples=30)
 @given(targets(tail=60), epsilons)
 def test_protection_starts_where_no_later_pair_exceeds_the_symmetric_delta(
-    aim: dict[str, Any], epsilon: Fraction
+    aim: Symmetric, epsilon: Fraction
 ) -> None:
-    support = aim["support"]
-    first = certified_pairs.protected_from(epsilon, **aim)
-    found = small.deltas(small.noise_table(**aim), epsilon)
-    worst = np.maximum(*found) / found.up[-1]
+    support = aim.support
+    first = certified_counts.protected_from(aim, epsilon)
+    found = small.deltas(small.noise_table(aim), epsilon)
+    worst = np.maximum(*found) / found.backward[-1]
     assert np.all(worst[first:] <= 1 + 1e-9)
     if first > 0:
         assert worst[first - 1] > 1 - 1e-9
@@ -289,40 +288,40 @@ def test_protection_starts_where_no_later_pair_exceeds_the_symmetric_delta(
 @pytest.mark.parametrize("epsilon", ["0.01", 2, 400])
 def test_with_support_1_only_symmetric_pairs_are_protected(epsilon: Any) -> None:
     # Count 1 publishes 1 and 2, which an empty cell never does: 0.75 against a symmetric 0.25 at ε = 2.
-    assert certified_pairs.protected_from(epsilon, support=1, variance="0.5") == 1
+    assert certified_counts.protected_from(OfVariance(1, "0.5"), epsilon) == 1
 
 
 @pytest.mark.parametrize(("support", "variance"), [(4, 2), (5, 3)])
 def test_protection_is_that_of_float64_where_nothing_is_nearly_equal(support: int, variance: int) -> None:
     # Between ε = 1.2 and 1.5, δ down of pair D − 1 lies within p(D) of the symmetric one.
-    table = small.noise_table(support=support, variance=variance)
+    table = small.noise_table(OfVariance(support, variance))
     for twentieths in range(1, 60):
         epsilon = Fraction(twentieths, 20)
-        up, down = small.deltas(table, epsilon)
+        down, up = small.deltas(table, epsilon)
         exceeding = np.flatnonzero(np.maximum(up, down) > up[-1] * (1 + 1e-12))
-        first = certified_pairs.protected_from(epsilon, support=support, variance=variance)
+        first = certified_counts.protected_from(OfVariance(support, variance), epsilon)
         assert first == max(exceeding, default=-1) + 1
 
 
 def test_protection_is_decided_where_rows_differ_in_hundreds_of_digits() -> None:
-    assert certified_pairs.protected_from(1, support=15, variance="0.01") == 1
-    assert certified_pairs.protected_from(5, support=12, gamma=3) == 12
+    assert certified_counts.protected_from(OfVariance(15, "0.01"), 1) == 1
+    assert certified_counts.protected_from(Noise(12, 3), 5) == 12
 
 
 def test_delta_at_an_exact_kink_far_above_the_lone_mass() -> None:
-    truth = certified.delta(480, support=2, gamma=160)
+    truth = certified.delta(Noise(2, 160), 480)
     assert truth.digits(12) == "1.12598234742E-278"
     for count, way in ((2, "rows"), (9, "rows"), (1, "clamped"), (2, "clamped")):
-        for found in certified_pairs.delta(480, count, support=2, gamma=160, way=way):
+        for found in certified_counts.delta(Noise(2, 160), count, 480, small_counts=way):
             assert found.lower <= truth.upper
             assert truth.lower <= found.upper
 
 
 def test_on_the_plateau_the_rows_protect_from_d_minus_1_on() -> None:
     # The lone mass of pair D − 1 is the symmetric p(D) itself: equal, and still decided.
-    onset = privacy.plateau(support=25, gamma="0.0101").onset
+    onset = privacy.plateau(Noise(25, "0.0101")).onset
     for epsilon in (onset, onset + 1):
-        assert certified_pairs.protected_from(epsilon, support=25, gamma="0.0101") == 24
+        assert certified_counts.protected_from(Noise(25, "0.0101"), epsilon) == 24
 
 
 def exact_cuts(count: int, support: int, variance: Fraction, keysize: int) -> list[int]:
@@ -336,7 +335,7 @@ def exact_cuts(count: int, support: int, variance: Fraction, keysize: int) -> li
                 x * x * m for x, m in zip(z, w, strict=True)
             ) / sum(w)
 
-        guess = asymmetric.rows(support=support, variance=variance)
+        guess = rows.rows(OfVariance(support, variance))
         start = float(guess.tilts[count]), float(guess.gammas[count])
         goal = mpmath.mpf(variance.numerator) / variance.denominator
         if start[1] > 0:
@@ -354,7 +353,7 @@ def exact_cuts(count: int, support: int, variance: Fraction, keysize: int) -> li
 @given(st.integers(2, 6), st.integers(1, 30), st.sampled_from([7, 256, 1000, 2**16, 2**32, 2**64]), st.data())
 def test_cut_points_are_the_ceilings(support: int, tenths: int, keysize: int, data: st.DataObject) -> None:
     variance = Fraction(tenths, 31) * noise.variance_bound(support)
-    table = perturbation.build(support=support, variance=variance, keysize=keysize)
+    table = perturbation.build(OfVariance(support, variance), keysize=keysize)
     count = data.draw(st.integers(1, support))
     assert list(table.rows[count].cuts) == exact_cuts(count, support, variance, keysize)
     assert table.rows[0].weights == (*[0] * support, keysize, *[0] * support)
@@ -364,34 +363,36 @@ def test_cut_points_are_the_ceilings(support: int, tenths: int, keysize: int, da
 def test_cut_points_a_hair_from_integers_are_decided(side: int, cuts: tuple[int, ...]) -> None:
     # V = 12/17 has e^−γ = 1/2 and whole cut points 1, 9, 25 and 33; a larger V moves mass to the ends.
     variance = Fraction(12, 17) + side * Fraction(1, 10**90)
-    assert perturbation.build(support=2, variance=variance, keysize=34).rows[-1].cuts == cuts
+    assert perturbation.build(OfVariance(2, variance), keysize=34).rows[-1].cuts == cuts
 
 
 def test_with_a_given_gamma_row_d_is_the_papers_lookup_table() -> None:
-    for way in small.WAYS:
-        table = perturbation.build(support=5, gamma="0.164", keysize=2**16, way=way)
-        paper = sampling.lookup_table(support=5, gamma="0.164", keysize=2**16)
+    for way in small.CHOICES:
+        table = perturbation.build(Noise(5, "0.164"), keysize=2**16, small_counts=way)
+        paper = sampling.lookup_table(Noise(5, "0.164"), keysize=2**16)
         assert table.row(5) == table.row(10**12) == paper
         assert (table.support, table.keysize, len(table.rows)) == (5, 2**16, 6)
-    same = perturbation.build(support=5, variance=noise.variance(support=5, gamma="0.164"), keysize=2**16)
-    assert same.rows == perturbation.build(support=5, gamma="0.164", keysize=2**16).rows
+    same = perturbation.build(OfVariance(5, Noise(5, "0.164").variance), keysize=2**16)
+    assert same.rows == perturbation.build(Noise(5, "0.164"), keysize=2**16).rows
 
 
 @pytest.mark.parametrize(
-    ("aim", "cuts"),
+    ("aim", "keysize", "cuts"),
     [
-        ({"support": 1, "variance": "0.5", "keysize": 8}, (2, 6, 8)),
-        ({"support": 2, "variance": 2, "keysize": 10}, (2, 4, 6, 8, 10)),
-        ({"support": 2, "variance": 50, "keysize": 8}, (2, 4, 5, 7, 8)),
+        (OfVariance(1, "0.5"), 8, (2, 6, 8)),
+        (OfVariance(2, 2), 10, (2, 4, 6, 8, 10)),
+        (OfVariance(2, 50), 8, (2, 4, 5, 7, 8)),
     ],
 )
-def test_whole_cut_points_of_a_rational_noise_are_decided(aim: dict[str, Any], cuts: tuple[int, ...]) -> None:
-    assert perturbation.build(**aim).rows[-1].cuts == cuts
+def test_whole_cut_points_of_a_rational_noise_are_decided(
+    aim: Symmetric, keysize: int, cuts: tuple[int, ...]
+) -> None:
+    assert perturbation.build(aim, keysize=keysize).rows[-1].cuts == cuts
 
 
-@pytest.mark.parametrize("way", small.WAYS)
+@pytest.mark.parametrize("way", small.CHOICES)
 def test_every_key_of_every_count_gives_exactly_the_weights(way: str) -> None:
-    table = perturbation.build(support=5, variance=3, keysize=2**16, way=way)
+    table = perturbation.build(OfVariance(5, 3), keysize=2**16, small_counts=way)
     keys = np.arange(2**16)
     for count in (0, 1, 2, 3, 4, 5, 6, 1000, 2**40):
         found = perturbation.sample(table, np.full(2**16, count), keys)
@@ -403,10 +404,10 @@ def test_every_key_of_every_count_gives_exactly_the_weights(way: str) -> None:
 
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 255)), min_size=1, max_size=40),
-    st.sampled_from(small.WAYS),
+    st.sampled_from(small.CHOICES),
 )
 def test_sampling_many_is_sampling_each(cells: list[tuple[int, int]], way: str) -> None:
-    table = perturbation.build(support=4, variance=2, keysize=256, way=way)
+    table = perturbation.build(OfVariance(4, 2), keysize=256, small_counts=way)
     counts, keys = map(list, zip(*cells, strict=True))
     found = perturbation.sample(table, counts, keys)
     expected = [sampling.sample(table.row(count), key) for count, key in cells]
@@ -416,12 +417,12 @@ def test_sampling_many_is_sampling_each(cells: list[tuple[int, int]], way: str) 
 
 
 @settings(max_examples=30)
-@given(targets(), st.sampled_from([64, 256, 2**16]), st.sampled_from(small.WAYS), epsilons, st.data())
+@given(targets(), st.sampled_from([64, 256, 2**16]), st.sampled_from(small.CHOICES), epsilons, st.data())
 def test_privacy_of_a_table_is_that_of_its_weights(
-    aim: dict[str, Any], keysize: int, way: str, epsilon: Fraction, data: st.DataObject
+    aim: Symmetric, keysize: int, way: str, epsilon: Fraction, data: st.DataObject
 ) -> None:
-    table = perturbation.build(**aim, keysize=keysize, way=way)
-    count = data.draw(st.integers(0, aim["support"] + 2))
+    table = perturbation.build(aim, keysize=keysize, small_counts=way)
+    count = data.draw(st.integers(0, aim.support + 2))
     published: list[dict[int, int]] = []
     for n in (count, count + 1):
         weights = enumerate(table.row(n).weights, n - table.support)
@@ -429,7 +430,7 @@ def test_privacy_of_a_table_is_that_of_its_weights(
     less, more = published
     assert min(min(less), min(more)) >= 0
     lone, ratios = [], [Fraction(1)]
-    for p, q, found in ((more, less, 0), (less, more, 1)):
+    for p, q, found in ((more, less, 1), (less, more, 0)):
         terms = [(weight, q.get(value, 0)) for value, weight in p.items()]
         brute = sum(max(0, a - math.exp(epsilon) * b) for a, b in terms) / keysize
         assert float(perturbation.delta(table, count, epsilon)[found]) == pytest.approx(
@@ -453,8 +454,8 @@ def test_privacy_of_a_table_is_that_of_its_weights(
 
 
 def test_a_transition_matrix_moves_each_count_by_its_noise() -> None:
-    for way in small.WAYS:
-        table = small.noise_table(support=3, variance=2, way=way)
+    for way in small.CHOICES:
+        table = small.noise_table(OfVariance(3, 2), small_counts=way)
         matrix = small.transition_matrix(table, largest=6)
         assert matrix.shape == (7, 10)
         assert matrix.sum(axis=1) == pytest.approx(np.ones(7))
@@ -463,7 +464,7 @@ def test_a_transition_matrix_moves_each_count_by_its_noise() -> None:
                 z = value - count
                 expected = table[min(count, 3), z + 3] if -3 <= z <= 3 else 0
                 assert matrix[count, value] == expected
-        pairs = [privacy.hockey_stick(matrix[n + 1], matrix[n], "0.7") for n in range(4)]
+        pairs = [privacy.hockey_stick(matrix[n], matrix[n + 1], "0.7") for n in range(4)]
         for found, expected in zip(small.deltas(table, "0.7"), zip(*pairs, strict=True), strict=True):
             assert found == pytest.approx(expected, rel=1e-12)
 
@@ -471,33 +472,32 @@ def test_a_transition_matrix_moves_each_count_by_its_noise() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: small.noise_table(5), "noise must be a Noise or OfVariance, got 5"),  # type: ignore[arg-type]
+        (lambda: OfVariance(5, 0), r"variance must be a number in \(0, inf\), got 0"),
+        (lambda: OfVariance(5, "1e-280"), "variance must be at least 1e-270"),
         (
-            lambda: small.noise_table(support=5),
-            "gamma must be given if and only if variance is not, got None",
-        ),
-        (lambda: small.noise_table(support=5, variance=1, gamma=1), "gamma must be given if and only if"),
-        (lambda: small.noise_table(support=5, variance=0), r"variance must be a number in \(0, inf\), got 0"),
-        (lambda: small.noise_table(support=5, variance="1e-280"), "variance must be at least 1e-270"),
-        (
-            lambda: small.noise_table(support=5, variance=10 - Fraction(1, 10**271)),
+            lambda: OfVariance(5, 10 - Fraction(1, 10**271)),
             r"and as far below D\(D\+1\)/3 unless it is that or more",
         ),
         (
-            lambda: certified_pairs.protected_from(1, support=25, variance="0.001"),
-            r"variance must be so large that p\(D\)/p\(0\) is above 1e-2000, got '0.001'",
+            lambda: certified_counts.protected_from(OfVariance(25, "0.001"), 1),
+            r"noise must be one with p\(D\)/p\(0\) above 1e-2000, got OfVariance",
         ),
-        (lambda: certified_pairs.protected_from(1, support=99, gamma=1), "gamma must be so small that"),
+        (lambda: certified_counts.protected_from(Noise(99, 1), 1), r"noise must be one with p\(D\)/p\(0\)"),
         (lambda: small.measures([[0.0, 1.0, 0.0]]), "table must be a noise table: a float64 array"),  # type: ignore[arg-type]
         (lambda: small.measures(np.ones(3)), r"columns, got \(3,\)"),
         (lambda: small.deltas(np.ones((3, 3)), 1), r"columns, got \(3, 3\)"),
         (lambda: small.transition_matrix(np.ones((1, 1)), largest=2), r"columns, got \(1, 1\)"),
-        (lambda: small.noise_table(support=2000, variance=1), "support must be an integer from 1 to 1000"),
-        (lambda: small.noise_table(support=5, variance=1, way="other"), "way must be one of rows, clamped"),
-        (lambda: certified_rows.row(-1, support=5, variance=1), "count must be an integer from 0"),
-        (lambda: certified_rows.free_variance(6, support=5), "count must be an integer from 1 to 5, got 6"),
-        (lambda: certified_pairs.delta(0, 1, support=5, variance=1), "epsilon must be a number in"),
+        (lambda: small.noise_table(OfVariance(2000, 1)), "support must be an integer from 1 to 1000"),
+        (
+            lambda: small.noise_table(OfVariance(5, 1), small_counts="other"),
+            "small_counts must be one of rows",
+        ),
+        (lambda: certified_counts.row(OfVariance(5, 1), -1), "count must be an integer from 0"),
+        (lambda: certified_counts.free_variance(6, support=5), "count must be an integer from 1 to 5, got 6"),
+        (lambda: certified_counts.delta(OfVariance(5, 1), 1, 0), "epsilon must be a number in"),
         (lambda: small.hole_bound(-1), "variance must be a number in"),
-        (lambda: perturbation.build(support=5, variance=1, keysize=1), "keysize must be an integer from 2"),
+        (lambda: perturbation.build(OfVariance(5, 1), keysize=1), "keysize must be an integer from 2"),
         (lambda: sample_of(-1, 0), "counts must be integers from 0 to 9223372036854775807, got -1"),
         (lambda: sample_of(0, 256), "keys must be integers from 0 to 255, got 256"),
         (lambda: sample_of([1, 2], [3]), r"keys must be of the shape \(2,\) of counts, got \(1,\)"),
@@ -524,32 +524,32 @@ def test_bad_input_is_named(call: Any, message: str) -> None:
 
 
 def sample_of(counts: Any, keys: Any) -> Any:
-    return perturbation.sample(perturbation.build(support=2, variance=1, keysize=256), counts, keys)
+    return perturbation.sample(perturbation.build(OfVariance(2, 1), keysize=256), counts, keys)
 
 
 def test_what_enclosures_cannot_decide_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    aim: dict[str, Any] = {"support": 4, "variance": Fraction(1234567, 10**6)}
-    certified_rows.solve.cache_clear()
+    aim = OfVariance(4, Fraction(1234567, 10**6))
+    certified_counts.solve.cache_clear()
     with monkeypatch.context() as patch:
-        patch.setattr(certified_rows, "_newton", lambda *_: None)
+        patch.setattr(certified_counts, "_newton", lambda *_: None)
         with pytest.raises(ArithmeticError, match="no proof"):
-            certified_rows.row(2, **aim)
+            certified_counts.row(aim, 2)
         with pytest.raises(ArithmeticError, match="no proof of the tilt"):
-            certified_rows.free_variance(2, support=4)
+            certified_counts.free_variance(2, support=4)
     with monkeypatch.context() as patch:  # boxes so wide that a variance in them may be zero
-        patch.setattr(certified_rows, "_around", lambda *_: Enclosure(Fraction(-9), Fraction(9)))
+        patch.setattr(certified_counts, "_around", lambda *_: Enclosure(Fraction(-9), Fraction(9)))
         with pytest.raises(ArithmeticError, match="no proof"):
-            certified_rows.row(2, **aim)
+            certified_counts.row(aim, 2)
     with monkeypatch.context() as patch:
-        patch.setattr(certified_pairs, "positive_part", lambda _: iv.mpf([0, 1]))
+        patch.setattr(certified_counts, "exponential", lambda _: ball(Enclosure(Fraction(1), Fraction(9))))
         with pytest.raises(ArithmeticError, match="no 30 digits of delta at count 2"):
-            certified_pairs.delta(1, 2, **aim)
+            certified_counts.delta(aim, 2, 1)
         with pytest.raises(ArithmeticError, match="undecided whether the pair of count 3 is protected"):
-            certified_pairs.protected_from(1, **aim)
+            certified_counts.protected_from(aim, 1)
     # V = 12/17 has e^−γ = 1/2 on [−2, 2], so all of its cumulative probabilities are rational.
     with pytest.raises(ArithmeticError, match="a cut point of count 2 is too near an integer"):
-        perturbation.build(support=2, variance=Fraction(12, 17), keysize=34)
-    assert perturbation.build(support=2, variance=Fraction(12, 17), keysize=33).rows[-1].cuts == (
+        perturbation.build(OfVariance(2, Fraction(12, 17)), keysize=34)
+    assert perturbation.build(OfVariance(2, Fraction(12, 17)), keysize=33).rows[-1].cuts == (
         1,
         9,
         25,
@@ -562,9 +562,10 @@ def test_what_enclosures_cannot_decide_is_refused(monkeypatch: pytest.MonkeyPatc
 def test_an_interval_contains_its_number_whole_binary_or_neither(
     number: Fraction, power: int, bits: int
 ) -> None:
-    iv.prec = bits
-    for value in (number, number.numerator * Fraction(2) ** power, Fraction(number.numerator)):
-        found = enclosure(interval(value))
-        assert found.lower <= value <= found.upper
-        assert (found.upper - found.lower) * 2 ** (bits - 1) <= abs(value)
-        assert interval(Enclosure(value, value)) == interval(value)
+    with precision(bits):
+        for value in (number, number.numerator * Fraction(2) ** power, Fraction(number.numerator)):
+            found = enclosure(ball(value))
+            assert found.lower <= value <= found.upper
+            assert (found.upper - found.lower) * 2 ** (bits - 1) <= abs(value)
+            wide = enclosure(ball(Enclosure(value, value + 1)))
+            assert wide.lower <= value <= value + 1 <= wide.upper

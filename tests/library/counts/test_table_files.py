@@ -17,6 +17,7 @@ from support.strategies import decimals
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts import small_counts, table_files, table_intervals
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.sampling import LookupTable
 
 # What the R package ptable 1.0.0 writes for D = 5, V = 3, js = 0 and default settings, in the layout for
@@ -151,12 +152,12 @@ def test_the_guarantee_of_ptable_is_that_of_brute_force(folder: Path, first: int
 
 tables = st.builds(
     lambda support, gamma, keysize, way: perturbation.build(
-        support=support, gamma=min(gamma, Fraction(400, support**2)), keysize=keysize, way=way
+        Noise(support, min(gamma, Fraction(400, support**2))), keysize=keysize, small_counts=way
     ),
     st.integers(1, 8),
     decimals(-2, 1),
     st.sampled_from([2, 4, 256, 2**13, 2**32, 2**64, 10, 1000, 10**8, 10**19]),
-    st.sampled_from(small_counts.WAYS),
+    st.sampled_from(small_counts.CHOICES),
 )
 
 
@@ -269,11 +270,11 @@ def test_an_ons_table_up_to_750_serves_larger_counts_by_its_last_250(tmp_path: P
 
 @pytest.mark.unmeasured
 @settings(max_examples=15)
-@given(st.integers(1, 6), decimals(-2, 0), st.sampled_from([16, 100]), st.sampled_from(small_counts.WAYS))
+@given(st.integers(1, 6), decimals(-2, 0), st.sampled_from([16, 100]), st.sampled_from(small_counts.CHOICES))
 def test_built_tables_serve_every_count_alike_in_the_ons_layout(
     folder: Path, support: int, gamma: Fraction, keysize: int, way: str
 ) -> None:
-    table = perturbation.build(support=support, gamma=gamma, keysize=keysize, way=way)
+    table = perturbation.build(Noise(support, gamma), keysize=keysize, small_counts=way)
     found = again(table, folder, "ons")
     assert (len(found.rows), found.period, found.by_key) == (751, 250, ())
     keys = np.arange(keysize)
@@ -484,7 +485,7 @@ def test_files_of_too_many_lines_are_refused(tmp_path: Path, monkeypatch: pytest
         ValueError, match=r"table must be of at most 5 places \(counts times 2D \+ 1\), got 6"
     ):
         table_files.write(table, tmp_path / "b.txt", layout="sas")
-    wide = perturbation.build(support=3, gamma=1, keysize=2**14)
+    wide = perturbation.build(Noise(3, 1), keysize=2**14)
     with pytest.raises(
         ValueError, match="table must be of at most 10000000 lines in this layout, got 12288000"
     ):

@@ -17,11 +17,12 @@ from compendium.run import places as compendium_files
 from tablebuilder_dp import microdata
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.counts import perturbation_table, table_files
+from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata.record_keys import KEYS
 from tablebuilder_dp.support import files
 
 NOISE = ["--epsilon", "1", "--delta", "0.01"]
-TABLE = perturbation_table.build(support=3, variance=2, keysize=2**8, way="clamped")
+TABLE = perturbation_table.build(OfVariance(3, 2), keysize=2**8, small_counts="clamped")
 
 
 class Office(NamedTuple):

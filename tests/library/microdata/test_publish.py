@@ -23,11 +23,12 @@ from support.people import PEOPLE, TABLES, keyed, people
 from tablebuilder_dp import microdata, sampling
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata import cells, formats, listing, records
 from tablebuilder_dp.microdata.record_keys import KEYS
 
 SMALL = {
-    way: perturbation.build(support=3, variance=2, keysize=2**16, way=way) for way in ("rows", "clamped")
+    way: perturbation.build(OfVariance(3, 2), keysize=2**16, small_counts=way) for way in ("rows", "clamped")
 }
 
 

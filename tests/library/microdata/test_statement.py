@@ -16,6 +16,7 @@ from support.people import PEOPLE
 from tablebuilder_dp import design, microdata, sampling
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata import publish, statement, words
 
 DESIGNS = {way: microdata.design("0.5", "1e-4", small_counts=way) for way in ("rows", "clamped")}
@@ -110,7 +111,7 @@ def test_the_digest_tells_tables_apart() -> None:
 
 
 def test_a_table_from_elsewhere_is_stated_where_its_delta_is_least() -> None:
-    table = perturbation.build(support=2, variance=1, keysize=2**16, way="clamped")
+    table = perturbation.build(OfVariance(2, 1), keysize=2**16, small_counts="clamped")
     found = facts(microdata.from_table(table))
     assert found["noise"] == {
         "keysize": 2**16,
@@ -149,14 +150,14 @@ def test_words_say_what_the_facts_say(protection: microdata.Protection, audit: b
     assert found["noise"]["sha256"] in flat
     assert ("Emptiness." in flat) is protection.keeps_empty
     assert ("Absence, with margins" in flat) is not protection.keeps_empty
-    assert ("Small counts." in flat) is (protection.way == "rows")
+    assert ("Small counts." in flat) is (protection.small_counts == "rows")
     assert "The categories of region are those that somebody has: whether" in flat
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
 def test_guarantees_of_a_table_are_sharp() -> None:
     """One unit less of e^ε and the table misses its δ."""
-    table = perturbation.build(support=4, variance=2, keysize=256)
+    table = perturbation.build(OfVariance(4, 2), keysize=256)
     found = perturbation.guarantee(table, first=1)
     deltas = [exact_delta(table, n, found.epsilon) for n in range(1, 6)]
     assert max(deltas) == pytest.approx(found.delta, abs=1e-12)
@@ -203,7 +204,7 @@ def test_pairs_of_rows_in_turn_all_count() -> None:
 
 
 def test_tables_of_more_keys_than_cell_keys_have_are_served_by_all_of_these() -> None:
-    fine = perturbation.build(support=2, variance=1, keysize=2**40)
+    fine = perturbation.build(OfVariance(2, 1), keysize=2**40)
     assert microdata.from_table(fine).table == perturbation.requantised(fine, 2**32)
 
 
@@ -306,7 +307,7 @@ def test_the_delta_that_a_table_keeps_can_be_asked_for(bits: int, way: str) -> N
     """Exactly that δ, which as a float is a hair above or below: either it is refused or all is said."""
     for epsilon in ("0.5", "1", "1.5", "2"):
         made = design.guide(epsilon, "0.02")
-        last = sampling.lookup_table(support=made.support, gamma=made.gamma, keysize=2**bits)
+        last = sampling.lookup_table(made, keysize=2**bits)
         kept = max(sampling.delta(last, epsilon))
         for asked in (kept, math.nextafter(kept, 1), math.nextafter(kept, 0)):
             try:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tablebuilder_dp import cellkey, certified, design, noise, privacy, sampling
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support import parameters
 from tablebuilder_dp.support.intervals import Enclosure
 
@@ -47,6 +48,7 @@ BAD: dict[str, list[Any]] = {
     "epsilon": [*NUMBER, 500.1, 10**30, 10**5000, "1e-299"],
     "gamma": [*NUMBER, 691, 10**30],
     "variance": [*NUMBER, 10**30],
+    "rate": [*NUMBER, 501, 10**30],
     "delta": [*NUMBER, 1, 1.5],
     "slack": [*NOT_NUMBERS, -0.1, 1.1],
     "x": [*NOT_NUMBERS, -1, 10**7],
@@ -56,15 +58,18 @@ BAD: dict[str, list[Any]] = {
     "records": [*NOT_INTEGERS, 0, -1, 10**10],
     "seed": [1.5, "1", -1, True, 2**129, []],
     "z": [*NOT_INTEGERS, 4, -4],
+    "noise": [None, 3, "x", {"support": 3, "gamma": "0.5"}, noise.Noise, [noise.Noise(3, "0.5")]],
     "count": [*NOT_INTEGERS, 0, -1, 10**9],
 }
-NOISE: dict[str, Any] = {"support": 3, "gamma": "0.5"}
+NOISE: dict[str, Any] = {"noise": noise.Noise(3, "0.5")}
 CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
-    *((getattr(noise, name), NOISE) for name in ("pmf", "log_pmf", "normaliser", "variance", "entropy")),
+    (noise.Noise, {"support": 3, "gamma": "0.5"}),
+    (noise.Geometric, {"support": 3, "rate": "0.5"}),
+    (noise.Noise.of_variance, {"support": 3, "variance": 2}),
+    (noise.Geometric.of_variance, {"support": 3, "variance": 2}),
     (noise.variance_bound, {"support": 3}),
     (noise.polynomial, {"x": "0.5", "support": 3, "variance": 2}),
-    (noise.gamma, {"support": 3, "variance": 2}),
-    (privacy.z_star, {"epsilon": 1, "gamma": "0.5"}),
+    (privacy.z_star, {"epsilon": 1, **NOISE}),
     *((getattr(privacy, name), {"epsilon": 1, **NOISE}) for name in ("e_star", "f_star", "delta")),
     (privacy.plateau, NOISE),
     (privacy.epsilon, {"delta": "0.01", **NOISE}),
@@ -149,7 +154,7 @@ def test_every_argument_refuses_every_bad_value(
 )
 def test_sequences_are_checked_too(bad: Any, message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
-        privacy.delta(bad, support=3, gamma="0.5")
+        privacy.delta(Noise(3, "0.5"), bad)
     assert str(caught.value) == message
 
 
@@ -178,7 +183,7 @@ def test_integers_of_every_kind_are_read() -> None:
 
 
 def test_a_zero_dimensional_array_is_one_number() -> None:
-    assert isinstance(privacy.delta(np.array(1.0), support=3, gamma="0.5"), float)
+    assert isinstance(privacy.delta(Noise(3, "0.5"), np.array(1.0)), float)
 
 
 def test_a_long_value_is_cut_and_a_broken_one_still_named() -> None:

@@ -18,7 +18,8 @@ import pytest
 
 from compendium.course import exercises, properties
 from compendium.run import notebooks
-from tablebuilder_dp import certified, design, noise, privacy
+from tablebuilder_dp import certified, design, privacy
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support.intervals import Enclosure
 
 NAMES = list(exercises.load())
@@ -216,7 +217,7 @@ def most_digits(low: float, high: float) -> int:
 
 
 def slightly_larger_gamma_helps(epsilon: float) -> bool:
-    end, more = (privacy.delta(epsilon, support=20, gamma=epsilon / 39 * k) for k in (1, 1 + 1e-6))
+    end, more = (privacy.delta(Noise(20, epsilon / 39 * k), epsilon) for k in (1, 1 + 1e-6))
     return bool(more < end)
 
 
@@ -228,9 +229,9 @@ OTHER_WAYS: dict[str, Callable[[], Any]] = {
     ),
     "01-1": lambda: certified.gamma(support=1, variance="0.5"),
     "01-2": lambda: -15 * (1 / 15) * math.log(1 / 15),
-    "01-3": lambda: max(range(1000, 1300), key=lambda k: noise.pmf(support=5, gamma=k / 10_000)[7]) / 10_000,
+    "01-3": lambda: max(range(1000, 1300), key=lambda k: Noise(5, k / 10_000).pmf[7]) / 10_000,
     "02-1": lambda: sum(z == -6 or (1 - 2 * z) > 7 for z in range(-6, 8)),
-    "02-2": lambda: certified.pmf(7, support=7, gamma="0.08"),
+    "02-2": lambda: certified.pmf(Noise(7, "0.08"), 7),
     "03-1": lambda: 1.5 - 0.95,
     "03-2": lambda: (math.log(edge(11, 1.0001)) - math.log(edge(11, 0.9999))) / 0.0002,
     "03-4": lambda: next(k for k in range(2200, 2400) if not slightly_larger_gamma_helps(k / 1000)) / 1000,

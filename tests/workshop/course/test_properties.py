@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 from compendium.course import exercises
-from tablebuilder_dp import noise
 from tablebuilder_dp.beyond import frontier, other_noise
-from tablebuilder_dp.counts import asymmetric
+from tablebuilder_dp.counts import rows
+from tablebuilder_dp.counts.rows import OfVariance
+from tablebuilder_dp.noise import Noise
 
 Z = np.abs(np.arange(-25, 26))
-BELL = noise.pmf(support=25, gamma=noise.gamma(support=25, variance=49))
+BELL = Noise.of_variance(25, 49).pmf
 TWO_HUMPS = frontier.optimum("0.5", support=25, variance=49).pmf
 LEFT = np.concatenate([BELL[1:], BELL[:1]])
-BEST = asymmetric.rows(support=3, variance=1).table[1][2:]
+BEST = rows.rows(OfVariance(3, 1)).table[1][2:]
 FLATTER = np.array([0.25, 0.5, 0.25, 0, 0])
 BALANCED = (1 - math.e * 0.1) / 2
 FLAT = other_noise.Chain(0, 9, 25, True).pmf("0.5", support=25)
@@ -80,7 +81,7 @@ def test_properties_say_what_is_lacking(name: str, answer: Any, said: str) -> No
 
 def keeps_both(keysize: int) -> bool:
     """Whether some symmetric table with D = 2 keeps ε = 1/2 and δ, by trying all of them."""
-    grow, end = math.exp(0.5), noise.pmf(support=2, gamma=Fraction(1, 6))[-1]
+    grow, end = math.exp(0.5), Noise(2, Fraction(1, 6)).pmf[-1]
     tries = itertools.product(range(1, int(keysize * end) + 1), range(1, keysize // 2))
     rows = ((a, b, keysize - 2 * a - 2 * b) for a, b in tries)
     return any(c > 0 and max(a, b) <= grow * min(a, b) and max(b, c) <= grow * min(b, c) for a, b, c in rows)

@@ -33,11 +33,12 @@ from compendium.ledger import claims, verdicts
 from compendium.run import notebooks
 from compendium.studies import experiment
 from tablebuilder_dp.beyond import symmetric
-from tablebuilder_dp.beyond.other_noise import geometric
+from tablebuilder_dp.counts.rows import OfVariance
+from tablebuilder_dp.noise import Geometric, Noise
 from tablebuilder_dp.sampling import LookupTable, lookup_table
 
-GAMMA = Fraction(1, 8)
-GEOMETRIC = geometric(support=4, rate=0.5)
+NOISE = Noise(4, Fraction(1, 8))
+GEOMETRIC = Geometric(4, 0.5).pmf
 ELSEWHERE = {"a_census_table", "explorer", "differencing_game"}
 """Modules whose pictures are tested with the studies that they show."""
 
@@ -49,7 +50,7 @@ def small_study() -> experiment.Experiment:
 def symmetric_tables(study: experiment.Experiment) -> dict[int, list[LookupTable | None]]:
     return {
         bits: [
-            symmetric.lookup_table(made.epsilon, support=3, gamma=made.gamma, keysize=2**bits)
+            lookup_table(made, keysize=2**bits, rule=symmetric.rule(made.epsilon))
             if symmetric.has_table(made.epsilon, support=3, keysize=2**bits)
             else None
             for made in study.designs
@@ -59,7 +60,7 @@ def symmetric_tables(study: experiment.Experiment) -> dict[int, list[LookupTable
 
 
 def table(keysize: int) -> LookupTable:
-    return lookup_table(support=4, gamma=GAMMA, keysize=keysize)
+    return lookup_table(NOISE, keysize=keysize)
 
 
 DRAWINGS: dict[str, Callable[[], Drawing]] = {
@@ -68,15 +69,15 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     ),
     "best_delta": lambda: choosing_the_variance.best_delta("x", supports=[3], epsilon_max=1),
     "variance_curves": lambda: choosing_the_variance.variance_curves("x", supports=[3, 4], epsilon_max=1),
-    "pmf_bars": lambda: design_guide.pmf_bars("x", support=4, gamma=GAMMA, title="a noise"),
+    "pmf_bars": lambda: design_guide.pmf_bars("x", NOISE, title="a noise"),
     "epsilon_after_sampling": lambda: cell_key_size.epsilon_after_sampling("x", small_study()),
     "delta_after_sampling": lambda: cell_key_size.delta_after_sampling("x", small_study()),
     "variance_of_gamma": lambda: max_entropy_noise.variance_of_gamma("x", support=4, variance=2),
-    "cut_points": lambda: sampling.cut_points("x", [table(16), table(256)], gamma=GAMMA),
+    "cut_points": lambda: sampling.cut_points("x", [table(16), table(256)], NOISE),
     "key_counts": lambda: cell_keys.key_counts(
         "x", keys=np.arange(256, dtype=np.uint64), keysize=256, bins=8
     ),
-    "weight_errors": lambda: after_sampling.weight_errors("x", table(256), gamma=GAMMA),
+    "weight_errors": lambda: after_sampling.weight_errors("x", table(256), NOISE),
     "verdicts": lambda: verdict.verdicts("x", [verdicts.settle(claims.load()["ex1-p0"])]),
     "delta_of_gamma": lambda: best_gamma.delta_of_gamma("x", epsilon=0.5, support=5),
     "gap_to_the_best": lambda: best_gamma.gap_to_the_best("x", supports=[3, 5], epsilon_max=2),
@@ -85,13 +86,9 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
         "x", epsilon=0.5, support=4, points={"geometric": (1.9, 0.05)}
     ),
     "noise_shapes": lambda: other_noise.noise_shapes("x", epsilon=0.5, pmfs={"geometric": GEOMETRIC}),
-    "composition_curves": lambda: many_queries.composition_curves(
-        "x", support=4, gamma=GAMMA, cells=[1, 5], epsilon_max=10
-    ),
-    "most_cells": lambda: many_queries.most_cells(
-        "x", support=4, gamma=GAMMA, deltas=[0.1, 0.3], epsilon_max=3
-    ),
-    "small_counts": lambda: small_counts.small_counts("x", support=3, variance=1.0, epsilon=0.5),
+    "composition_curves": lambda: many_queries.composition_curves("x", NOISE, cells=[1, 5], epsilon_max=10),
+    "most_cells": lambda: many_queries.most_cells("x", NOISE, deltas=[0.1, 0.3], epsilon_max=3),
+    "small_counts": lambda: small_counts.small_counts("x", OfVariance(3, 1), epsilon=0.5),
 }
 
 

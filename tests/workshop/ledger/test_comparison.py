@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,10 +17,9 @@ NAME = "04-design-guide"
 def test_values_are_compared_and_recorded_with_their_claims(output: Path) -> None:
     results = Results(NAME, **paper_parameters()[NAME])
     found = design.guide("0.5", "1e-4")
-    noise: dict[str, Any] = {"support": found.support, "gamma": found.gamma}
     values: dict[str, claims.Value] = {
         "ex1-support": found.support,
-        "ex1-p12": certified.pmf(12, **noise),
+        "ex1-p12": certified.pmf(found, 12),
         "ex1-iota": -found.iota,
     }
     comparison = compare(results, values)

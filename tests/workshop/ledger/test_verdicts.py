@@ -9,7 +9,7 @@ import pytest
 from compendium.ledger import claims, formulas, verdicts
 from compendium.ledger.claims import Claim
 from compendium.ledger.verdicts import Truth
-from tablebuilder_dp.support.intervals import Enclosure, enclosure, exp, iv
+from tablebuilder_dp.support.intervals import Enclosure, ball, enclosure
 
 PAPER = claims.load()
 
@@ -176,15 +176,20 @@ def test_formulas_are_evaluated_exactly() -> None:
     assert formulas.evaluate("sum(z**2 for z in range(1, D + 1))", D=3) == 14
     assert formulas.evaluate("2**-3") == Fraction(1, 8)
     enclosed = formulas.evaluate("exp(gamma)/2", gamma=formulas.enclosed(1))
-    assert formulas.agree(enclosed * 2, exp(iv.mpf(1)))
+    assert formulas.agree(enclosed * 2, formulas.evaluate("exp(gamma)", gamma=formulas.enclosed(1)))
     with pytest.raises(ArithmeticError, match="undecided"):
-        formulas.evaluate("gamma < 1", gamma=exp(iv.mpf(0)))  # an interval around 1
+        formulas.evaluate("gamma < 1", gamma=ball(Enclosure(Fraction(1, 2), Fraction(2))))
+    for undecided in ("gamma == 1", "floor(gamma) == 1", "0 < gamma <= 1", "max(gamma, 1) > 1"):
+        with pytest.raises(ArithmeticError, match="undecided"):
+            formulas.evaluate(undecided, gamma=ball(Enclosure(Fraction(1, 2), Fraction(2))))
+    assert formulas.evaluate("max(gamma, 3) == 3", gamma=ball(Enclosure(Fraction(1, 2), Fraction(2))))
+    assert formulas.evaluate("(gamma - gamma)**2 < 9", gamma=ball(Enclosure(Fraction(1, 2), Fraction(2))))
     with pytest.raises(NameError):
         formulas.evaluate("open(D)", D=1)
 
 
 def test_comparisons_are_certain() -> None:
-    wide = iv.mpf([1, 2])
+    wide = ball(Enclosure(Fraction(1), Fraction(2)))
     assert formulas.less(0, wide)
     assert not formulas.less(Fraction(3, 2), wide)
     assert not formulas.agree(wide, wide)

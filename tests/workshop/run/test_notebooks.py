@@ -19,7 +19,9 @@ from support.checks import relative_error
 from compendium.ledger import book, claims, verdicts
 from compendium.run import manifest, notebooks
 from compendium.run.parameters import other_run, paper_parameters
-from tablebuilder_dp import certified, design, noise
+from tablebuilder_dp import certified, design
+from tablebuilder_dp.certified import Enclosed
+from tablebuilder_dp.noise import Noise
 
 ROOT = Path(__file__).resolve().parents[3]
 PATHS = notebooks.paths()
@@ -122,7 +124,7 @@ def test_figure_1_plots_the_certified_delta(name: str, support: int) -> None:
     for variance in (4, 10):
         gamma = certified.gamma(support=support, variance=variance, digits=40)
         for row in (0, 60, 149, 299):
-            truth = certified.delta(data["epsilon"][row], support=support, gamma=gamma)
+            truth = certified.delta(Enclosed(support, gamma), data["epsilon"][row])
             assert relative_error(float(data[f"delta_V{variance}"][row]), truth) <= HALF_A_UNIT
 
 
@@ -131,12 +133,12 @@ def test_figure_2_plots_the_certified_limit_and_no_worse_a_minimum(support: int)
     delta, best = columns("figure-2a"), columns("figure-2b")
     for row in (0, 9, 24, 49):
         gamma = Fraction(delta["epsilon"][row]) / (2 * support - 1)
-        truth = certified.pmf(support, support=support, gamma=gamma)
+        truth = certified.pmf(Noise(support, gamma), support)
         assert relative_error(float(delta[f"delta_D{support}"][row]), truth) <= HALF_A_UNIT
-        variance = certified.variance(support=support, gamma=gamma)
+        variance = certified.variance(Noise(support, gamma))
         assert relative_error(float(best[f"variance_D{support}"][row]), variance) <= HALF_A_UNIT
         least = min(
-            float(certified.delta(delta["epsilon"][row], support=support, gamma=gamma, digits=14))
+            float(certified.delta(Noise(support, gamma), delta["epsilon"][row], digits=14))
             for gamma in design.PAPER_GRID[::50]
         )
         assert float(delta[f"best_delta_D{support}"][row]) <= least * (1 + HALF_A_UNIT)
@@ -147,7 +149,7 @@ def test_figure_3_plots_the_certified_pmf() -> None:
     gamma = design.guide("0.5", "1e-4").gamma
     assert data["z"] == [str(z) for z in range(-25, 26)]
     for z in (-25, -12, 0, 11):
-        truth = certified.pmf(z, support=25, gamma=gamma)
+        truth = certified.pmf(Noise(25, gamma), z)
         assert relative_error(float(data["p"][z + 25]), truth) <= HALF_A_UNIT
 
 
@@ -157,7 +159,7 @@ def test_figures_4_and_5_plot_the_certified_tables(bits: int) -> None:
     assert epsilons["epsilon"] == [f"{k / 10:.15g}" for k in range(1, 26)]
     for row in range(25):
         gamma = design.proposition_3(Fraction(row + 1, 10), support=10).gamma
-        cuts = (0, *certified.cuts(support=10, gamma=gamma, keysize=2**bits))
+        cuts = (0, *certified.cuts(Noise(10, gamma), keysize=2**bits))
         weights = [high - low for low, high in itertools.pairwise(cuts)]
         expected = max(weights[0], weights[-1]) / 2**bits
         assert float(deltas[f"delta_{bits}"][row]) == pytest.approx(expected, rel=HALF_A_UNIT)
@@ -502,5 +504,5 @@ def test_sentences_about_the_papers_results_say_so() -> None:
 def test_noise_of_figures_is_that_of_the_paper() -> None:
     # γ ≈ 0.125 and γ ≈ 0.0498 of Figure 1, for both supports
     for support in (11, 15):
-        assert round(noise.gamma(support=support, variance=4), 3) == 0.125
-        assert round(noise.gamma(support=support, variance=10), 3) == 0.05
+        assert round(float(Noise.of_variance(support, 4).gamma), 3) == 0.125
+        assert round(float(Noise.of_variance(support, 10).gamma), 3) == 0.05

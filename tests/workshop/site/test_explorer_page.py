@@ -16,7 +16,6 @@ from support.browser import Visit, visit
 
 from compendium.run.places import ROOT
 from compendium.studies import explorer
-from tablebuilder_dp import sampling
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.cli.answers import PROGRAM
 
@@ -115,7 +114,7 @@ def is_settled(page: Page) -> None:
 
 def drawn(generator: random.Random) -> dict[str, str]:
     """Settings as they might be typed, over all that the explorer allows."""
-    rule = generator.choice(sampling.RULES)
+    rule = generator.choice(symmetric.RULES)
     epsilon = min(max(10 ** generator.uniform(-2, 1.31), 0.01), 20)
     delta = 10 ** generator.uniform(generator.choice([-9, -30]), -0.302)
     most = 90 if rule == "symmetric" else generator.choice([60, 1000])
@@ -180,7 +179,7 @@ def test_a_hundred_settings_give_the_librarys_numbers(page: Page) -> None:
 
     assert 3 <= refused <= 30  # no D* up to 1000, no symmetric table of so few keys
     assert too_large <= 5
-    assert {texts["rule"] for texts, _ in compared} == set(sampling.RULES)
+    assert {texts["rule"] for texts, _ in compared} == set(symmetric.RULES)
     assert sum(not found.table.full_support for _, found in compared) >= 15
     assert sum(found.support >= 500 for _, found in compared) >= 5
     assert sum(texts["support"] == "auto" for texts, _ in compared) >= 20
@@ -350,7 +349,7 @@ def test_the_limits_are_those_of_the_library(page: Page) -> None:
     limits = {name: list(ends) for name, ends in explorer.LIMITS.items()}
     assert page.evaluate("explorerCore.LIMITS") == limits
     assert page.evaluate("explorerCore.SUPPORT_MAX") == explorer.SUPPORT_MAX
-    assert page.evaluate("explorerCore.RULES") == list(sampling.RULES)
+    assert page.evaluate("explorerCore.RULES") == list(symmetric.RULES)
     assert explorer.read(page.evaluate("explorerCore.DEFAULTS")) == explorer.Settings()
     for name, (low, high) in explorer.LIMITS.items():
         expect(page.locator(f"#explorer-{name}-help")).to_contain_text(f"From {low} to {high}")
@@ -726,7 +725,7 @@ def test_explanations_come_when_asked_for(page: Page) -> None:
     expect(words).to_be_visible()
 
 
-@pytest.mark.parametrize("rule", sampling.RULES)
+@pytest.mark.parametrize("rule", symmetric.RULES)
 def test_the_usual_settings_take_no_time(page: Page, rule: str) -> None:
     """The best of five, so that a busy machine does not count."""
     times = page.evaluate(

@@ -18,12 +18,14 @@ from tablebuilder_dp import microdata, privacy, sampling
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts import small_counts
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata import census
 
 KEYSIZE = 256
-WAYS = small_counts.WAYS
+WAYS = small_counts.CHOICES
 TABLES = {
-    way: perturbation.build(support=3, variance=2, keysize=KEYSIZE, way=way) for way in small_counts.WAYS
+    way: perturbation.build(OfVariance(3, 2), keysize=KEYSIZE, small_counts=way)
+    for way in small_counts.CHOICES
 }
 NONE = attacks.no_noise(KEYSIZE)
 each_way = pytest.mark.parametrize("way", WAYS)

@@ -14,7 +14,7 @@ from support.strategies import decimals
 
 from compendium.studies import explorer
 from compendium.studies.explorer import Settings
-from tablebuilder_dp import certified, design, noise, privacy, sampling
+from tablebuilder_dp import certified, design, privacy, sampling
 from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.support import parameters
 from tablebuilder_dp.support.intervals import Enclosure
@@ -26,7 +26,7 @@ choices = st.builds(
     slack=st.builds(lambda k: Fraction(k, 10), st.integers(0, 10)),
     support=st.none() | st.integers(1, 40),
     keysize=st.integers(2, 5000) | st.integers(1, 64).map(lambda bits: 2**bits),
-    rule=st.sampled_from(sampling.RULES),
+    rule=st.sampled_from(symmetric.RULES),
 )
 
 
@@ -49,17 +49,14 @@ def test_everything_is_what_the_library_says(choice: Settings) -> None:
     assert found.best_support == best.support
     assert found.support == (choice.support or best.support)
     made = design.proposition_3(choice.epsilon, support=found.support, slack=choice.slack)
-    shape: dict[str, Any] = {"support": made.support, "gamma": made.gamma}
     assert found.gamma == made.gamma
-    assert found.plateau_onset == privacy.plateau(**shape).onset
-    if choice.rule == "symmetric":
-        table = symmetric.lookup_table(choice.epsilon, **shape, keysize=choice.keysize)
-    else:
-        table = sampling.lookup_table(**shape, keysize=choice.keysize)
+    assert found.plateau_onset == privacy.plateau(made).onset
+    rule = symmetric.rule(choice.epsilon) if choice.rule == "symmetric" else sampling.ceilings
+    table = sampling.lookup_table(made, keysize=choice.keysize, rule=rule)
     assert found.table == table
     assert found.after == sampling.after_sampling(table)
     assert found.keeps_epsilon == symmetric.keeps_epsilon(table, choice.epsilon)
-    assert (found.pmf == noise.pmf(**shape)).all()
+    assert (found.pmf == made.pmf).all()
 
     shown = explorer.numbers(found)
     after = found.after
@@ -211,8 +208,7 @@ def test_curves_are_those_of_the_library() -> None:
     assert curve.epsilon[0] == 0
     assert curve.epsilon[100] == 1
     assert curve.epsilon[-1] == 1.5
-    shape: dict[str, Any] = {"support": found.support, "gamma": found.gamma}
-    assert curve.noise[1:] == pytest.approx(privacy.delta(curve.epsilon[1:], **shape), rel=1e-9)
+    assert curve.noise[1:] == pytest.approx(privacy.delta(found.design, curve.epsilon[1:]), rel=1e-9)
     for i in (0, 50, 100, 150):
         expected = max(sampling.delta(found.table, float(curve.epsilon[i])))
         assert curve.table[i] == pytest.approx(expected, rel=1e-9)
