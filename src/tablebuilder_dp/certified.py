@@ -64,7 +64,8 @@ def _weights(support: int, gamma: Fraction | Enclosure) -> tuple[list[int], list
 def recurrence(support: int, ratio: int, step: int, bits: int, up: int) -> list[int]:
     """w(0) = 1, w(1), …, w(D) in units of 2^−bits, where w(z+1) = w(z)·r(z) and r(z+1) = r(z)·step.
 
-    ``ratio`` is r(0). Every product is rounded down if ``up`` is 0, and up if it is 2^bits − 1.
+    ``ratio`` is r(0). Every product is rounded down if ``up`` is 0, and up if it is 2^bits − 1: so none
+    of the weights is above the true one, or none is below it (Lemma 3).
 
     >>> recurrence(3, 128, 128, 8, 0)
     [256, 128, 32, 4]
@@ -113,7 +114,7 @@ def pmf(z: int, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure
 
 
 def edge_reaches(delta: parameters.Number, *, support: int, gamma: parameters.Number) -> bool:
-    """Decide p(D) ≤ δ. As p(D) is transcendental for a rational γ > 0, the two are never equal.
+    """Decide p(D) ≤ δ. For a rational γ > 0 the two are never equal (Lemma 2).
 
     >>> edge_reaches("1e-4", support=25, gamma="0.0102"), edge_reaches("1e-4", support=25, gamma="0.01")
     (True, False)
@@ -151,7 +152,7 @@ def entropy(*, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
 def polynomial(
     x: parameters.Number, *, support: int, variance: parameters.Number, digits: int = DIGITS
 ) -> Enclosure:
-    """f(x) = Σ (2z² − 2V)·x^(z²) − V, whose root in (0, 1) is e^−γ.
+    """f(x) = Σ (2z² − 2V)·x^(z²) − V, whose root in (0, 1) is e^−γ (Theorem 7).
 
     >>> polynomial("0.5", support=1, variance="0.25").digits(3)
     '0.5'
@@ -170,7 +171,7 @@ def polynomial(
 def gamma(*, support: int, variance: parameters.Number, digits: int = DIGITS) -> Enclosure:
     """γ(V), by interval Newton steps: V falls with slope −Var(Z²).
 
-    A step that maps an interval into itself proves that the root lies there.
+    A step that maps an interval into itself proves that the root lies there (Lemma 4).
 
     >>> gamma(support=11, variance=4).digits(20)
     '0.12499997198488770574'
@@ -209,7 +210,7 @@ def _newton(support: int, variance: Fraction, guess: Fraction, digits: int) -> E
 
 
 def delta(epsilon: parameters.Number, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
-    """δ(ε) from its definition, Σ max(0, p(z) − e^ε·p(z−1)).
+    """δ(ε) from its definition, Σ max(0, p(z) − e^ε·p(z−1)), which has the terms of Theorem 8 only.
 
     >>> delta("0.5", support=11, gamma=gamma(support=11, variance=4)).digits(15)
     '0.0540072092496073'
@@ -232,7 +233,8 @@ def delta(epsilon: parameters.Number, *, support: int, gamma: Rate, digits: int 
 def epsilon(delta: parameters.Number, *, support: int, gamma: Rate, digits: int = DIGITS) -> Enclosure:
     """The smallest ε with δ(ε) ≤ δ, for a δ between the plateau and the total variation distance.
 
-    While z* = z the definition solves to e^ε = (P(Z ≤ z) − δ)/P(Z < z).
+    While z* = z the definition solves to e^ε = (P(Z ≤ z) − δ)/P(Z < z) (Theorem 8). Which z it is can be
+    decided for a rational γ (Lemma 2).
 
     >>> epsilon("0.05", support=11, gamma="0.125").digits(15)
     '0.523268013091232'
@@ -272,7 +274,7 @@ def epsilon(delta: parameters.Number, *, support: int, gamma: Rate, digits: int 
 def hockey_stick(
     p: Sequence[Fraction], q: Sequence[Fraction], epsilon: parameters.Number, *, digits: int = DIGITS
 ) -> tuple[Enclosure, Enclosure]:
-    """Both hockey-stick divergences of two rational pmfs; a divergence of 0 comes out as exactly 0.
+    """Both hockey-stick divergences (Lemma 1) of two rational pmfs; one of 0 comes out as exactly 0.
 
     >>> third = Fraction(1, 3)
     >>> hockey_stick([third, 2 * third], [2 * third, third], 1)
@@ -312,8 +314,8 @@ def _one_way(p: Sequence[Fraction], q: Sequence[Fraction], epsilon: Fraction, di
 def cuts(*, support: int, gamma: parameters.Number, keysize: int) -> tuple[int, ...]:
     """⌈KEYSIZE·P(Z ≤ z)⌉ for z = −D, …, D.
 
-    For a rational γ > 0 no KEYSIZE·P(Z ≤ z) with z < D is an integer (Lindemann–Weierstrass), so
-    a sufficient precision exists.
+    For a rational γ > 0 no KEYSIZE·P(Z ≤ z) with z < D is an integer, so a sufficient precision exists.
+    Proof: Lemma 2.
 
     >>> cuts(support=1, gamma="0.5", keysize=256)
     (71, 186, 256)

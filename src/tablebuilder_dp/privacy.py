@@ -44,7 +44,7 @@ def e_star(epsilon: parameters.Number, *, support: int, gamma: parameters.Number
     """E*: the z in [−D, D+1] with p(z)/p(z−1) > e^ε, an interval that starts at −D.
 
     Where 1/2 − ε/(2γ) is an integer, z* itself has ratio exactly e^ε and is not in E*; its term
-    in Proposition 2 is zero, so δ does not notice.
+    in Proposition 2 is zero, so δ does not notice. Proof: Theorem 8.
 
     >>> e_star("0.5", support=11, gamma="0.125")
     range(-11, -1)
@@ -72,7 +72,7 @@ class Plateau:
 
 
 def plateau(*, support: int, gamma: parameters.Number) -> Plateau:
-    """Where the first case of Proposition 2 begins and the δ at which it stays.
+    """Where the first case of Proposition 2 begins and the δ at which it stays (Theorem 8).
 
     >>> plateau(support=11, gamma="0.125")
     Plateau(onset=Fraction(21, 8), height=5.38488...e-08)
@@ -90,6 +90,7 @@ def delta(epsilon: Numbers, *, support: int, gamma: parameters.Number) -> Any:
     δ(ε) = K(z*) + (1 − e^−t)·B(z*) with t = ε_z* − ε ≥ 0, K(z) = δ(ε_z) and B(z) = e^(ε_z)·P(Z < z).
     K and B are prefix sums of positive numbers, so nothing cancels, and the cost is O(D + number
     of ε). (Near a kink at a large ε, δ hangs on the last digits of ε; those few are done exactly.)
+    Proof: Theorem 8.
 
     >>> delta("0.5", support=11, gamma="0.125")
     0.054007226...
@@ -170,7 +171,8 @@ def epsilon(delta: Numbers, *, support: int, gamma: parameters.Number) -> Any:
     """The smallest ε ≥ 0 at which the noise is (ε, δ)-differentially private.
 
     Zero where δ is at least p(0), the total variation distance; infinity where δ is below the
-    plateau (to within 1e-14 of it, so that a plateau's own height is no longer below it).
+    plateau (to within 1e-14 of it, so that a plateau's own height is no longer below it). The
+    formulas are those of Theorem 8.
 
     >>> epsilon("0.05", support=11, gamma="0.125")
     0.523268...
@@ -204,7 +206,8 @@ def hockey_stick(p: ArrayLike, q: ArrayLike, epsilon: parameters.Number) -> Dive
     """Σ max(0, p − e^ε·q) and Σ max(0, q − e^ε·p), straight from the definition.
 
     ``p[i]`` and ``q[i]`` are the probabilities of the same outcome; ε may be 0 (total variation).
-    A mechanism is (ε, δ)-differentially private only if δ is at least the larger of the two.
+    A mechanism is (ε, δ)-differentially private for the two inputs if and only if δ is at least the
+    larger of the two. Proof: Lemma 1.
 
     >>> hockey_stick([0.5, 0.5, 0], [0, 0.5, 0.5], 1)
     Divergence(forward=0.5, backward=0.5)
