@@ -166,7 +166,7 @@ def distance_from_uniform(
 
     With m_ℓ = min(r, 2^(ℓ+1) − r), r = N mod 2^(ℓ+1), P(key) depends on the key's bit length h alone:
     2^k·P − 1 = Σ_{ℓ≥h} 2^(k−1−ℓ)·(m_ℓ/N)⁴ − 2^(k−h)·(m_{h−1}/N)⁴. Folding k-bit pieces gives the
-    same distance as taking the low k bits. Proof, by the Walsh transform: Theorem 11.
+    same distance as taking the low k bits. Proof: Theorem 11 (by the Walsh transform).
 
     >>> float(distance_from_uniform())
     1.8367...e-36

@@ -105,7 +105,7 @@ def protected_from(
     That is, δ(ε) of the pairs n, n + 1, … in both directions is at most the symmetric δ(ε), decided by
     enclosures; it is D or less, as pairs from D on are symmetric. At pair D − 1 > 0 the value that is
     published by the larger count alone has the symmetric p(D) itself, so only the rest is compared.
-    For the clamped way it is 0, by the theorem of `small_counts.deltas`. The comparison is exact: a
+    For the clamped way it is 0 (Theorem 42). The comparison is exact: a
     pair may exceed the symmetric δ in its hundredth digit only.
 
     >>> protected_from(1, support=5, variance=3), protected_from(2, support=5, variance=3)

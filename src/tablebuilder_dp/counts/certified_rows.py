@@ -1,10 +1,9 @@
 """The rows of small counts as intervals that provably contain them, and what is decided from these.
 
 λ and γ of a row are enclosed by interval Newton steps in two dimensions around the float64 guess. A
-step that maps a box into itself proves that the root lies there; as any p ∝ exp(−λz − γz²) with mean
-zero that has variance V and γ ≥ 0, or at most V and γ = 0, is the optimum (`asymmetric.rows`), the
-box also proves which of the two cases holds. `small_counts` decides from these rows what is protected,
-`perturbation_table` the cut points.
+step that maps a box into itself proves that the root lies there, because the map is a gradient (Lemma 4);
+the box also proves whether V is reached (Theorem 46). `small_counts` decides from these rows what is
+protected, `perturbation_table` the cut points.
 """
 
 from __future__ import annotations
@@ -51,8 +50,7 @@ def row(
     """The noise of a count: on [−n, D] for n < D, the symmetric one for every larger count.
 
     V, or the γ of the symmetric noise, is exact. Where V equals V₀(n) exactly, no precision decides
-    whether γ is 0 and the row is refused; this cannot happen when γ is given, since V₀(n) is algebraic
-    and V(γ) is not (Lindemann–Weierstrass).
+    whether γ is 0 and the row is refused; this cannot happen when γ is given (Lemma 2). Proof: Theorem 46.
 
     >>> found = row(3, support=5, variance=3)
     >>> found.tilt.digits(12), found.gamma.digits(12), found.pmf[2].digits(12)
@@ -67,6 +65,8 @@ def row(
 @lru_cache(maxsize=4096)
 def solve(count: int, aim: Target, digits: int) -> Row:
     """`row` of parameters that are already read; it is kept, as neighbouring pairs share rows.
+
+    Interval Newton steps (Lemma 4) enclose λ and γ; Theorem 46 says what that proves.
 
     >>> solve(0, asymmetric.target(support=1, variance="0.5"), 10).pmf[1]
     Enclosure(lower=Fraction(1, 1), upper=Fraction(1, 1))
@@ -232,7 +232,7 @@ def _middle(box: Enclosure) -> Enclosure:
 def free_variance(count: int, *, support: int, digits: int = DIGITS) -> Enclosure:
     """V₀(n), the variance of the zero-mean p ∝ exp(−λz) on [−n, D]: a larger V is not reached.
 
-    V₀(D) = D(D+1)/3, the bound of Proposition 1.
+    V₀(D) = D(D+1)/3, the bound of Proposition 1 (Theorem 39). λ is enclosed by steps of Lemma 4.
 
     >>> free_variance(1, support=5).digits(12), free_variance(5, support=5).lower
     ('1.72149137838', Fraction(10, 1))

@@ -105,19 +105,12 @@ class Pairs(NamedTuple):
 def deltas(table: Array, epsilon: Number) -> Pairs:
     """δ(ε) of every pair of neighbouring counts, straight from the definition.
 
-    **Rows.** Row n + 1 alone can publish n + 1 + D, so ``up`` ≥ p(D) of row n + 1 at every ε. Nothing
-    is published by n alone if 0 ≤ n < D, so ``down`` is zero from some ε on: in the end ``up`` is the
-    worse. For an ε on the plateau of the symmetric noise, where δ is its p(D), every pair n < D − 1
-    with V binding at n + 1 is worse than that, as p(D) falls with n (`asymmetric.rows`).
+    **Rows.** ``up`` ≥ p(D) of row n + 1 at every ε, and ``down`` is zero from some ε on if 0 ≤ n < D: in the
+    end ``up`` is the worse. For an ε on the plateau of the symmetric noise, where δ is its p(D), every pair
+    n < D − 1 with V binding at n + 1 is worse than that. Proof: Theorem 41.
 
-    **Clamped.** *Theorem.* For every n ≥ 0 ``up`` is δ(ε) of the symmetric noise. ``down`` is too if
-    n ≥ min(D, −z*), and otherwise it is the smaller max(0, P(Z ≤ −n) − e^ε·P(Z ≤ −n−1)).
-    *Proof.* The value 0 gathers all z ≤ −n of count n. Upward its term is
-    max(0, P(Z ≤ −n−1) − e^ε·P(Z ≤ −n)) = 0, and the terms that make the symmetric δ are those of
-    noise w = −z ≥ 0 with z in E*: they are published as n + 1 + w > 0 and unchanged. Downward the
-    terms z ≤ −n are summed before the positive part is taken. Up to max(z*, −D) they are not
-    negative, above they are, so the sum loses nothing exactly if −n ≤ max(z*, −D). That neither
-    exceeds the symmetric δ also follows without a formula: clamping is post-processing.
+    **Clamped.** For every n ≥ 0 ``up`` is δ(ε) of the symmetric noise. ``down`` is too if
+    n ≥ min(D, −z*), and otherwise it is the smaller max(0, P(Z ≤ −n) − e^ε·P(Z ≤ −n−1)). Proof: Theorem 42.
 
     >>> found = deltas(noise_table(support=5, variance=3), 1)
     >>> found.up.round(4), found.down.round(4)
@@ -155,8 +148,7 @@ def measures(table: Array) -> Measures:
 def clamping_bias(*, support: int, variance: Number | None = None, gamma: Number | None = None) -> Array:
     """E[max(0, n + Z)] − n = Σ_{j>n} (j − n)·p(j) for n = 0, …, D: all terms positive, zero at D.
 
-    *Proof.* max(0, n + Z) = n + Z + max(0, −n − Z); the mean of Z is zero, and by symmetry that of the
-    last term is Σ_{j>n} (j − n)·p(j). At n = 0 it is E[max(0, Z)].
+    At n = 0 it is E[max(0, Z)]. Proof: Theorem 43.
 
     >>> clamping_bias(support=1, variance="0.5")
     array([0.25, 0.  ])
@@ -169,8 +161,7 @@ def clamping_bias(*, support: int, variance: Number | None = None, gamma: Number
 def clamping_variance(*, support: int, variance: Number | None = None, gamma: Number | None = None) -> Array:
     """Var max(0, n + Z) = V − Σ_{j>n} (j² − n²)·p(j) − bias², for n = 0, …, D.
 
-    *Proof.* The error is max(Z, −n): its square is Z² but for Z = −j < −n, where it is n², not j².
-    Summed from the terms that remain: Σ_{z≥−n} z²·p(z) + n²·P(Z < −n) − bias².
+    Summed from the terms that remain: Σ_{z≥−n} z²·p(z) + n²·P(Z < −n) − bias². Proof: Theorem 43.
 
     >>> clamping_variance(support=1, variance="0.5")
     array([0.1875, 0.5   ])
@@ -188,10 +179,8 @@ def clamping_variance(*, support: int, variance: Number | None = None, gamma: Nu
 def hole_bound(variance: Number) -> Fraction:
     """1/(1 + V): no unbiased noise of variance V or less has a smaller δ between the counts 0 and 1.
 
-    **Theorem.** Let a mechanism publish Y(n) ≥ 0 with E[Y(n)] = n and Var Y(1) ≤ V. If it is
-    (ε, δ)-differentially private for the counts 0 and 1, then δ ≥ P(Y(1) > 0) ≥ 1/(1 + V), however
-    large ε is. *Proof.* E[Y(0)] = 0 and Y(0) ≥ 0 make Y(0) = 0, so Y > 0 happens to count 1 alone.
-    And 1 = E[Y(1)]² ≤ P(Y(1) > 0)·E[Y(1)²] ≤ P(Y(1) > 0)·(1 + V) by Cauchy and Schwarz.
+    Let a mechanism publish Y(n) ≥ 0 with E[Y(n)] = n and Var Y(1) ≤ V. If it is (ε, δ)-differentially
+    private for the counts 0 and 1, then δ ≥ P(Y(1) > 0) ≥ 1/(1 + V), however large ε is. Proof: Theorem 44.
 
     >>> hole_bound(3)
     Fraction(1, 4)
