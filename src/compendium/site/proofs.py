@@ -13,7 +13,7 @@ from pathlib import Path
 from compendium.site import equations
 
 PROOFS = "paper/proofs.md"
-CITED = re.compile(r"\b(Theorem|Lemma) (\d+)\b")
+CITED = re.compile(r"\b(Theorem|Lemma)\s+(\d+)\b")
 """How a theorem or a lemma is named, here and in docstrings."""
 
 _RESULT = re.compile(
@@ -42,7 +42,7 @@ class Result:
 
 
 def results(text: str) -> list[Result]:
-    """All theorems and lemmas in their order; each must have its anchor, a statement, a proof and functions."""
+    """All theorems and lemmas in order; each must have an anchor, a statement, a proof and functions."""
     found = []
     for match in _RESULT.finditer(text):
         kind, number, body = match["kind"], match["number"], match["text"]
@@ -87,7 +87,7 @@ def page(text: str) -> str:
 
 
 def _as_myst(cited: re.Match[str]) -> str:
-    return f"{{ref}}`{cited[0]} <{label(cited[1], cited[2])}>`"
+    return f"{{ref}}`{cited[1]} {cited[2]} <{label(cited[1], cited[2])}>`"
 
 
 def as_rst(text: str) -> str:
@@ -96,4 +96,4 @@ def as_rst(text: str) -> str:
     >>> as_rst("Proof: Theorem 18.")
     'Proof: :ref:`Theorem 18 <theorem-18>`.'
     """
-    return CITED.sub(lambda cited: f":ref:`{cited[0]} <{label(cited[1], cited[2])}>`", text)
+    return CITED.sub(lambda cited: f":ref:`{cited[1]} {cited[2]} <{label(cited[1], cited[2])}>`", text)
