@@ -5,4 +5,7 @@ At the root stand the sections of the paper: `noise` (III-A), `privacy` (III-B),
 
 `beyond` goes past the paper, `counts` makes tables for any count, `microdata` goes from records to a
 published table, `cli` is the command line, and `support` is what all of them stand on.
+
+A docstring that names a theorem or a lemma by its number means that of paper/proofs.md; Propositions 1 to 3
+are the paper's.
 """

@@ -85,7 +85,7 @@ def moments(noise: AnyEnclosed, *powers: int) -> list[Ball]:
 
     Where the terms fall by a factor q < 1 a step, which itself falls, what is left of a sum is at most
     the last term times q/(1 − q); the sum ends where that is too small to matter. Of an enclosed γ the
-    two ends are enough, as every sum falls with γ.
+    two ends are enough, as every sum falls with γ. Proof: Lemma 3.
 
     >>> [round(float(total), 4) for total in moments(Noise(1, "0.5"), 0, 2)]  # 1 + 2·e^(−1/2), 2·e^(−1/2)
     [2.2131, 1.2131]
@@ -147,7 +147,7 @@ def _mass(noise: AnyEnclosed, z: int) -> Ball:
 
 
 def edge_reaches(noise: AnyNoise, delta: parameters.Number) -> bool:
-    """Decide p(D) ≤ δ. As p(D) is transcendental for a rational γ > 0, the two are never equal.
+    """Decide p(D) ≤ δ. For a rational γ > 0 the two are never equal (Lemma 2).
 
     >>> edge_reaches(Noise(25, "0.0102"), "1e-4"), edge_reaches(Noise(25, "0.01"), "1e-4")
     (True, False)
@@ -187,7 +187,7 @@ def entropy(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
 def polynomial(
     x: parameters.Number, *, support: int, variance: parameters.Number, digits: int = DIGITS
 ) -> Enclosure:
-    """f(x) = Σ (2z² − 2V)·x^(z²) − V, whose root in (0, 1) is e^−γ.
+    """f(x) = Σ (2z² − 2V)·x^(z²) − V, whose root in (0, 1) is e^−γ (Theorem 7).
 
     >>> polynomial("0.5", support=1, variance="0.25").digits(3)
     '0.5'
@@ -212,8 +212,8 @@ def polynomial(
 def gamma(*, support: int, variance: parameters.Number, digits: int = DIGITS) -> Enclosure:
     """γ(V), by interval Newton steps: V falls with slope −Var(Z²).
 
-    A step that maps an interval into itself proves that the root lies there. Raises ArithmeticError where
-    ``MAX_BITS`` bits prove nothing.
+    A step that maps an interval into itself proves that the root lies there (Lemma 4). Raises
+    ArithmeticError where ``MAX_BITS`` bits prove nothing.
 
     >>> gamma(support=11, variance=4).digits(20)
     '0.12499997198488770574'
@@ -257,10 +257,11 @@ def delta(
 ) -> Enclosure:
     """δ(ε) of one count, or δ_k(ε) of k ``cells`` with independent noises, to a relative width of 10^−digits.
 
-    Of one count it is (w(z) − (e^ε − 1)·Σ_{y<z} w(y))/Σ w with the last z of E*. Of several cells, integers
-    at most 2^bits·p are convolved, every product rounded down, so no mass is too large. With the true mass
-    1 − (1 − p(−D))^k at infinity, δ comes out too small. With all that the finite masses leave at infinity
-    it is too large, as no mass counts for more than there. For several cells ε may be 0.
+    Of one count it is (w(z) − (e^ε − 1)·Σ_{y<z} w(y))/Σ w with the last z of E* (Theorem 8). Of several
+    cells, integers at most 2^bits·p are convolved, every product rounded down, so no mass is too large. With
+    the true mass 1 − (1 − p(−D))^k at infinity, δ comes out too small. With all that the finite masses leave
+    at infinity it is too large, as no mass counts for more than there (Theorem 36). For several cells ε may
+    be 0.
 
     >>> delta(Enclosed(11, gamma(support=11, variance=4)), "0.5").digits(15)
     '0.0540072092496073'
@@ -341,8 +342,8 @@ def _finite_masses(noise: AnyNoise) -> list[Ball]:
 def epsilon(noise: AnyEnclosed, delta: parameters.Number, *, digits: int = DIGITS) -> Enclosure:
     """The smallest ε with δ(ε) ≤ δ, for a δ between the plateau and the total variation distance.
 
-    While the last z of E* stays the same, the definition solves to e^ε = (P(Z ≤ z) − δ)/P(Z < z). Raises
-    ValueError for any other δ.
+    While the last z of E* stays the same, the definition solves to e^ε = (P(Z ≤ z) − δ)/P(Z < z)
+    (Theorem 8). Which z it is can be decided for a rational γ (Lemma 2). Raises ValueError for any other δ.
 
     >>> epsilon(Noise(11, "0.125"), "0.05").digits(15)
     '0.523268013091232'
@@ -391,8 +392,8 @@ class Excess(NamedTuple):
 def excess(p: Sequence[int], q: Sequence[int], epsilon: Fraction) -> Excess:
     """Which values of two pmfs, given in whole parts of one unit, exceed e^ε: decided exactly for ε ≥ 0.
 
-    e^ε is irrational for a rational ε > 0, so that p = e^ε·q needs p = q = 0, and a sufficient precision
-    exists. Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+    e^ε is irrational for a rational ε > 0 (Lemma 2), so that p = e^ε·q needs p = q = 0, and a sufficient
+    precision exists. Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> excess([5, 3, 2], [1, 3, 6], Fraction(1))
     Excess(ours=5, theirs=1)
@@ -418,7 +419,7 @@ def growth(epsilon: Fraction, bits: int) -> tuple[int, int]:
 def hockey_stick(
     p: Sequence[Fraction], q: Sequence[Fraction], epsilon: parameters.Number, *, digits: int = DIGITS
 ) -> Delta[Enclosure]:
-    """Both hockey-stick divergences of two rational pmfs; a divergence of 0 comes out as exactly 0.
+    """Both hockey-stick divergences (Lemma 1) of two rational pmfs; one of 0 comes out as exactly 0.
 
     >>> third = Fraction(1, 3)
     >>> hockey_stick([third, 2 * third], [2 * third, third], 1)
@@ -466,9 +467,8 @@ def _masses(values: Sequence[Fraction], name: str) -> list[Fraction]:
 def cuts(noise: AnyNoise, *, keysize: int) -> tuple[int, ...]:
     """⌈KEYSIZE·P(Z ≤ z)⌉ for z = −D, …, D.
 
-    For a rational γ > 0 no KEYSIZE·P(Z ≤ z) with z < D is an integer (Lindemann–Weierstrass), so
-    a sufficient precision exists, and P(Z ≤ z) = 1 − P(Z ≤ −z−1) gives one half of the cuts from the
-    other. Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+    For a rational γ > 0 no KEYSIZE·P(Z ≤ z) with z < D is an integer (Lemma 2), so a sufficient precision
+    exists, and P(Z ≤ z) = 1 − P(Z ≤ −z−1) gives one half of the cuts from the other (Theorem 14). Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> cuts(Noise(1, "0.5"), keysize=256)
     (71, 186, 256)

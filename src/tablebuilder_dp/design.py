@@ -83,7 +83,7 @@ class Ranges:
 def proposition_3(
     epsilon: parameters.Number, *, support: int, slack: parameters.Number = PAPER_SLACK
 ) -> Design:
-    """The noise that Proposition 3 gives for ε and D, with its variance and its δ.
+    """The noise that Proposition 3 gives for ε and D, with its variance and its δ (Theorem 9).
 
     >>> design = proposition_3("0.5", support=25)
     >>> design.delta, design.variance, design.iota
@@ -100,7 +100,7 @@ def _gamma(epsilon: Fraction, support: int, slack: Fraction) -> Fraction:
 
 
 def ranges(epsilon: parameters.Number, *, support: int) -> Ranges:
-    """The ranges of γ, V, C and δ for which z* = −D.
+    """The ranges of γ, V, C and δ for which z* = −D (Theorem 9).
 
     >>> ranges("0.5", support=25).gamma
     Range(low=Fraction(1, 102), high=Fraction(1, 98))
@@ -156,8 +156,8 @@ def guide(
 ) -> Design:
     """The design guide: the smallest support D* whose Proposition 3 noise reaches δ at ε.
 
-    As D grows, γ falls and γD² rises, so δ_D falls strictly. A search by bisection therefore finds
-    D*, and enclosures of δ at D* and D* − 1 prove it: float64 only proposes.
+    δ_D falls strictly as D grows. A search by bisection therefore finds D*, and enclosures of δ at
+    D* and D* − 1 prove it: float64 only proposes. Proof: Theorem 10.
 
     >>> guide("0.5", "1e-4").support
     25

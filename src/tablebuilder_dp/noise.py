@@ -23,7 +23,7 @@ from tablebuilder_dp.support import parameters
 Array = NDArray[np.float64]
 
 
-class _Family(ABC):
+class Family(ABC):
     """A noise on [−D, D] with p(z) ∝ exp(−a|z| − γz²), of which one of a and γ is zero.
 
     Its parameters are exact. What is asked of it here is answered in float64; `certified` answers the same
@@ -73,7 +73,7 @@ class _Family(ABC):
 
     @cached_property
     def pmf(self) -> Array:
-        """p(−D), …, p(D).
+        """p(−D), …, p(D); the paper's noise has the largest entropy of all with its variance (Theorem 6).
 
         A tail value below the range of float64 comes out as 0; `log_pmf` has no such limit.
 
@@ -114,7 +114,7 @@ class _Family(ABC):
 
     @cached_property
     def variance(self) -> float:
-        """V; for the paper's noise it falls strictly with γ, since dV/dγ = −Var(Z²).
+        """V; for the paper's noise it falls strictly with γ, since dV/dγ = −Var(Z²) (Theorem 5).
 
         >>> Noise(11, "0.125").variance
         3.99999...
@@ -123,7 +123,7 @@ class _Family(ABC):
 
     @cached_property
     def entropy(self) -> float:
-        """H(Z) in nats. As ln p(z) = ln C − exponent(z), it is −ln C and the mean of the exponent.
+        """H(Z) in nats, −ln C and the mean of the exponent: −ln C + γV for the paper's noise (Theorem 6).
 
         >>> Noise(11, "0.125").entropy
         2.11208...
@@ -134,7 +134,7 @@ class _Family(ABC):
 
 
 @dataclass(frozen=True, init=False)
-class Noise(_Family):
+class Noise(Family):
     """The paper's noise on [−D, D]: p(z) = C·exp(−γz²), with C = 1/(1 + 2·Σ exp(−γz²)).
 
     γ may be given as an int, float, Fraction, Decimal or decimal text; it is kept exactly.
@@ -160,8 +160,8 @@ class Noise(_Family):
     def of_variance(cls, support: int, variance: parameters.Number) -> Noise:
         """The noise with variance V in (0, D(D+1)/3), as Proposition 1 has it; γ is rounded to float64.
 
-        e^−γ is the root of f. V(γ) falls strictly, so a bracket and two Newton steps (with
-        dV/dγ = −Var(Z²)) settle it. In the upper half of the range the unknown is the gap
+        e^−γ is the root of f. V(γ) falls strictly, so a bracket and two Newton steps settle it
+        (Theorem 5 has both). In the upper half of the range the unknown is the gap
         D(D+1)/3 − V, which keeps γ accurate where V itself hardly moves any more. `certified.gamma`
         encloses the exact γ.
 
@@ -173,7 +173,7 @@ class Noise(_Family):
 
 
 @dataclass(frozen=True, init=False)
-class Geometric(_Family):
+class Geometric(Family):
     """The truncated two-sided geometric noise on [−D, D]: p(z) ∝ exp(−rate·|z|).
 
     >>> Geometric(1, "0.5").pmf.round(6)
@@ -198,8 +198,8 @@ class Geometric(_Family):
     def of_variance(cls, support: int, variance: parameters.Number) -> Geometric:
         """The noise with variance V in (0, D(D+1)/3); the rate is rounded to float64.
 
-        V falls as the rate t grows. It is below 1/(cosh t − 1), the variance without truncation; and as
-        dV/dt = −Cov(Z², |Z|) ≥ −D³/4, it is at least D(D+1)/3 − t·D³/4. Close to D(D+1)/3 digits are lost.
+        V falls as the rate t grows, between D(D+1)/3 − t·D³/4 and 1/(cosh t − 1) (Theorem 31). Close to
+        D(D+1)/3 digits are lost.
 
         >>> float(Geometric.of_variance(25, 49).rate)
         0.1873...
@@ -249,9 +249,8 @@ def variance_bound(support: int) -> Fraction:
 def polynomial(x: parameters.Number, *, support: int, variance: parameters.Number) -> float:
     """f(x) = Σ (2z² − 2V)·x^(z²) − V, of degree D², whose only positive root is e^−γ.
 
-    The coefficients change sign once, so Descartes' rule leaves exactly one positive root; as
-    f(0) = −V < 0 it lies below 1 if and only if f(1) = (2D+1)(D(D+1)/3 − V) > 0. Both values
-    are exact here.
+    The root lies below 1 if and only if f(1) = (2D+1)(D(D+1)/3 − V) > 0; f(0) = −V. Both values
+    are exact here. Proof: Theorem 7.
 
     >>> polynomial(0, support=11, variance=4), polynomial(1, support=11, variance=4)
     (-4.0, 920.0)

@@ -43,7 +43,7 @@ def e_star(noise: AnyNoise, epsilon: parameters.Number) -> range:
     """E*: the z in [−D, D+1] with p(z)/p(z−1) > e^ε, an interval that starts at −D.
 
     Where 1/2 − ε/(2γ) is an integer, z* itself has ratio exactly e^ε and is not in E*; its term
-    in Proposition 2 is zero, so δ does not notice.
+    in Proposition 2 is zero, so δ does not notice. Proof: Theorem 8.
 
     >>> e_star(Noise(11, "0.125"), "0.5"), e_star(Geometric(11, "0.5"), "0.5")
     (range(-11, -1), range(-11, -10))
@@ -75,7 +75,7 @@ class Plateau:
 
 
 def plateau(noise: AnyNoise) -> Plateau:
-    """Where the first case of Proposition 2 begins and the δ at which it stays.
+    """Where the first case of Proposition 2 begins and the δ at which it stays (Theorem 8).
 
     Raises ValueError where that δ is below ``DELTA_MIN``.
 
@@ -94,6 +94,7 @@ def delta(noise: AnyNoise, epsilon: Numbers) -> Any:
     δ(ε) = K(z*) + (1 − e^−t)·B(z*) with t = ε_z* − ε ≥ 0, K(z) = δ(ε_z) and B(z) = e^(ε_z)·P(Z < z).
     K and B are prefix sums of positive numbers, so nothing cancels, and the cost is O(D + number
     of ε). (Near a kink at a large ε, δ hangs on the last digits of ε; those few are done exactly.)
+    Proof: Theorem 8.
 
     Raises ValueError where a δ is below ``DELTA_MIN``.
 
@@ -143,7 +144,7 @@ def _max_entropy_delta(noise: Noise, values: Array, given: Any) -> Array:
 
 
 def _geometric_delta(noise: Geometric, given: Any) -> Array:
-    """All ratios of neighbours are e^rate: up to rate ε only −D counts, beyond it all of [−D, 0] do."""
+    """All ratios of neighbours are e^rate: up to rate ε only −D counts, beyond it all of [−D, 0] (Theorem 31)."""
     half = float(noise.pmf[noise.support : -1].sum())
     above = (max(noise.loss(0) - parameters.epsilon(level), Fraction(0)) for level in given)
     return np.array([float(noise.pmf[0]) - math.expm1(-float(t)) * half for t in above])
@@ -195,7 +196,8 @@ def epsilon(noise: AnyNoise, delta: Numbers) -> Any:
     """The smallest ε ≥ 0 at which the noise is (ε, δ)-differentially private.
 
     Zero where δ is at least p(0), the total variation distance; infinity where δ is below the
-    plateau (to within 1e-14 of it, so that a plateau's own height is no longer below it).
+    plateau (to within 1e-14 of it, so that a plateau's own height is no longer below it). The
+    formulas are those of Theorem 8.
 
     >>> noise = Noise(11, "0.125")
     >>> epsilon(noise, "0.05"), epsilon(noise, "1e-9")
@@ -225,7 +227,8 @@ def _max_entropy_epsilon(noise: Noise, values: Array, near_zero: Array) -> tuple
 
 
 def loss_lattice(noise: AnyNoise, cells: int = 1) -> Lattice:
-    """Where the finite privacy losses of k cells lie; infinite is the loss of the noise −D alone.
+    """Where the finite privacy losses of k cells lie; infinite is the loss of the noise −D alone
+    (Theorem 35).
 
     >>> loss_lattice(Noise(25, "0.0102"), 10), loss_lattice(Geometric(25, "0.5"), 10)
     (Lattice(unit=Fraction(51, 5000), top=490), Lattice(unit=Fraction(1, 2), top=10))
@@ -263,7 +266,8 @@ def hockey_stick(p: ArrayLike, q: ArrayLike, epsilon: parameters.Number) -> Delt
     """Σ max(0, p − e^ε·q) and Σ max(0, q − e^ε·p), straight from the definition.
 
     ``p[i]`` and ``q[i]`` are the probabilities of the same outcome; ε may be 0 (total variation).
-    A mechanism is (ε, δ)-differentially private only if δ is at least the larger of the two.
+    A mechanism is (ε, δ)-differentially private for the two inputs if and only if δ is at least the
+    larger of the two. Proof: Lemma 1.
 
     >>> hockey_stick([0.5, 0.5, 0], [0, 0.5, 0.5], 1)
     Delta(forward=0.5, backward=0.5)

@@ -95,6 +95,7 @@ def ceilings(noise: AnyNoise, keysize: int) -> tuple[int, ...]:
 def lookup_table(noise: AnyNoise, *, keysize: int, rule: Rule = ceilings) -> LookupTable:
     """The table of a noise for KEYSIZE keys, by the paper's ceilings or by another rule.
 
+    With the ceilings z and −z have as many keys as each other, but −D has one more than D (Theorem 14).
     `beyond.symmetric.rule` makes tables without bias. Raises ValueError or TypeError for a wrong KEYSIZE.
 
     >>> from tablebuilder_dp.noise import Noise
@@ -177,6 +178,8 @@ class AfterSampling:
 
 def after_sampling(table: LookupTable) -> AfterSampling:
     """B^Q, V^Q, ε^Q and δ^Q of Section V-B.
+
+    For the ceilings B^Q is −D/KEYSIZE (Theorem 14). The two-sided ε^Q and δ^Q are a guarantee (Theorem 15).
 
     >>> from tablebuilder_dp.noise import Noise
     >>> after = after_sampling(lookup_table(Noise(1, "0.5"), keysize=256))
@@ -284,7 +287,7 @@ def smallest_growth(p: Sequence[int], q: Sequence[int], allowed: Fraction) -> Fr
     """The smallest t = e^ε ≥ 1 with Σ max(0, p − t·q) ≤ allowed, in keys.
 
     The sum is linear in t between the ratios p/q, so it is solved with the n largest of them for the
-    first n whose solution is not below the next ratio.
+    first n whose solution is not below the next ratio. Proof: Theorem 16.
 
     >>> smallest_growth([1, 3], [0, 1], Fraction(2))
     Fraction(2, 1)
@@ -311,8 +314,7 @@ def full_support_limit(
 ) -> Enclosure:
     """The ε up to which the table of Proposition 3 has full support, and beyond which it has not.
 
-    The value that is lost first is D. Its keys number ⌊KEYSIZE·p(D)⌋ under the ceiling rule and p(D) falls
-    with ε, so the limit is where KEYSIZE·p(D) = 1.
+    The value that is lost first is D, and the limit is where KEYSIZE·p(D) = 1. Proof: Theorem 14.
 
     >>> full_support_limit(support=10, keysize=2**8).digits(12)
     '0.627215473175'

@@ -28,7 +28,7 @@ from compendium.render import errata
 from compendium.run import notebooks
 from compendium.run.manifest import NUMBERS
 from compendium.run.places import ROOT, write
-from compendium.site import contrast, equations, ledger_page, reference
+from compendium.site import contrast, equations, ledger_page, proofs, reference
 
 OUTPUT = ROOT / "build" / "site"
 PARTS = {
@@ -104,6 +104,7 @@ def stage(source: Path, root: Path) -> None:
     table = source / "paper/equations.md"
     write(source / equations.HOMES, _read(table))
     write(table, equations.page(_read(table), equations.read_rows(source)))
+    write(source / proofs.PROOFS, proofs.page(_read(source / proofs.PROOFS)))
     write(source / errata.ERRATA, errata.document(book.read(root), ledger_page.link))
     for path in (*source.glob("*.md"), *source.glob("paper/*.md"), *source.glob("notebooks/**/*.ipynb")):
         write(path, rehomed(_read(path), depth=len(path.relative_to(source).parts) - 1))

@@ -93,17 +93,17 @@ def by_function(found: Sequence[Row]) -> dict[str, list[Equation]]:
 def page(text: str, found: Sequence[Row]) -> str:
     """``paper/equations.md`` with its formulas typeset in place of the table, and its names as links."""
     head, tail = re.split(r"(?:^\|.*\n)+", text, maxsplit=1, flags=re.MULTILINE)
-    blocks, section = [_linked(head)], ""
+    blocks, section = [linked(head)], ""
     for row in found:
         if row.section != section:
             section = row.section
             blocks.append(f"## {section}\n")
-        blocks.append(f"### {row.title}\n\nIn the library: {_linked(row.home)}.\n")
+        blocks.append(f"### {row.title}\n\nIn the library: {linked(row.home)}.\n")
         blocks += map(_block, row.equations)
-    return "\n".join([*blocks, _linked(tail)])
+    return "\n".join([*blocks, linked(tail)])
 
 
-def _linked(text: str) -> str:
+def linked(text: str) -> str:
     """Names of the library in backticks as links to the reference."""
     return re.sub(r"`(\w+\.[\w.]+)`", r"{py:obj}`\1`", text)
 

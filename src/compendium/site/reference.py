@@ -1,4 +1,4 @@
-"""The reference of the library for the web site, written from docstrings, with the equations beside them.
+"""The reference of the library for the web site, from docstrings, with their equations and links to proofs.
 
 This module names the pages, and is the Sphinx extension that makes reStructuredText of our docstrings, finds
 what a name in backticks refers to, and gives the pictures of notebooks their descriptions.
@@ -15,7 +15,7 @@ from textwrap import indent
 from typing import Any
 
 from compendium.run import notebooks
-from compendium.site import equations
+from compendium.site import equations, proofs
 from compendium.site.equations import Equation
 from tablebuilder_dp import microdata
 
@@ -143,8 +143,8 @@ def as_rst(lines: Sequence[str], equations: Sequence[Equation] = ()) -> list[str
 
 
 def _escaped(text: str) -> str:
-    """Text without what only looks like markup: bars around z, and names in the plural."""
-    return re.sub(r"(`\w+`)(?=\w)", r"\1\\ ", text.replace("|", r"\|"))
+    """Text without what only looks like markup, bars around z and names in the plural, and with its links."""
+    return proofs.as_rst(re.sub(r"(`\w+`)(?=\w)", r"\1\\ ", text.replace("|", r"\|")))
 
 
 def _block(equation: Equation) -> str:

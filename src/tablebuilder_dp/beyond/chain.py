@@ -35,6 +35,8 @@ Loss = Callable[[int, int], int]
 def reach(weight: int, epsilon: Fraction) -> int:
     """⌊e^ε·weight⌋ for a weight ≥ 1 and a rational ε ≠ 0, which may be negative.
 
+    It is f(weight) of Lemma 24 if ε > 0; e^ε·weight is irrational (Lemma 2).
+
     >>> reach(10, Fraction(1, 10)), reach(9, Fraction(1, 10))
     (11, 9)
     """
@@ -51,7 +53,7 @@ def reach(weight: int, epsilon: Fraction) -> int:
 
 @lru_cache(maxsize=256)
 def least_growing(epsilon: Fraction) -> int:
-    """t₀ = ⌈1/(e^ε − 1)⌉, the smallest t with f(t) ≥ t + 1.
+    """t₀ = ⌈1/(e^ε − 1)⌉, the smallest t with f(t) ≥ t + 1 (Lemma 24); decided by Lemma 2.
 
     >>> least_growing(Fraction(1, 10))
     10
@@ -65,6 +67,8 @@ def least_growing(epsilon: Fraction) -> int:
 
 def steepest(end: int, steps: int, epsilon: Fraction, *, most: int) -> list[int]:
     """w(0), …, w(steps) that rise inwards from w(steps) = end as fast as f lets them, none above most.
+
+    No row with that end has more keys (Lemma 24).
 
     >>> steepest(2, 4, Fraction(1, 2), most=100)
     [9, 6, 4, 3, 2]
@@ -102,15 +106,11 @@ def nearest(
     n(z) being the targets rounded to integers, then the largest w(0), then the smallest w(1), w(2), ….
     Both sums together are one integer cost Σ c_z(w(z)), each c_z convex.
 
-    A price earned for every key changes the cost of all rows of this total alike. At the price at which
-    the separately cheapest weights m(z) just fail to exceed the total, a row costs Σ c_z(m(z)) plus its
-    losses ℓ_z(w(z)) ≥ 0. Dynamic programming over z = D, …, 0 (the state is w(z) and the keys so far)
-    finds the row with the least loss L among those whose weights are within B of m(z), whose partial
-    sums are within R of those of m, and whose single weights are within R of m(z) too. Every other row
-    moves many keys away from m: 2(B + 1) or more at one z, or 2(R + 1) or more in one direction. As its
-    total is given, it must move nearly as many the other way, and since each ℓ_z is convex, n keys moved
-    in one direction lose at least the n smallest marginal losses. B and R are doubled until both bounds
-    exceed L: then no other row is as near.
+    A price for every key changes the cost of all rows of this total alike. Dynamic programming over
+    z = D, …, 0 (the state is w(z) and the keys so far) finds the best row near the separately cheapest
+    weights m(z): each weight within B of them, each partial sum within R. Any other row must move so many
+    keys away from m and back that it loses more, once B and R are large enough; they are doubled until
+    this is so. Proof: Theorem 28.
 
     >>> ends = {"least": 2, "highest": [64, 64, 9]}
     >>> nearest([18 * SCALE, 15 * SCALE, 9 * SCALE], keys=64, epsilon=Fraction(1, 2), **ends)

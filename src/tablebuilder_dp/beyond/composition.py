@@ -55,6 +55,7 @@ def losses(noise: AnyNoise, *, cells: int) -> Losses:
     unless some z_i is −D, which has probability 1 − (1 − p(−D))^k. On [−D+1, D]^k T has the k-fold
     convolution A_k of p. From prior odds of one, e^L are the posterior odds of "absent" when that is true;
     those of a true "present" have the same law. Losses fall from kγ(2D − 1) in steps of 2γ.
+    Proof: Theorem 35.
 
     >>> from tablebuilder_dp.noise import Noise
     >>> losses(Noise(1, "0.5"), cells=2).probability.round(6)
@@ -68,19 +69,10 @@ def losses(noise: AnyNoise, *, cells: int) -> Losses:
 def delta(noise: AnyNoise, epsilon: Numbers, *, cells: int) -> Any:
     """δ_k(ε) = 1 − (1 − p(−D))^k + Σ_t A_k(t)·max(0, 1 − e^(ε − γ(k − 2t))), for ε in [0, 500].
 
-    *It is exact.* The largest P(E) − e^ε·Q(E) is the mean of max(0, 1 − e^(ε − L)) under P (`losses`).
-    At ε = 0 it is the total variation distance. One ε gives a float, a sequence an array.
-
-    *Up or down is the same.* The reflection z → 1 − z exchanges p(z) and p(z − 1), as p is even. Applied
-    to some of the cells it turns counts that rise into counts that fall, and nothing else.
-
-    *It grows with k*, as forgetting an answer cannot raise the largest P(E) − e^ε·Q(E).
-
-    *Cells may be chosen on the way.* All this holds with any λ ≥ 0 for e^ε, also below 1; call it δ_j(λ).
-    Let h_j(λ) be the largest P(E) − λ·Q(E) of j cells, each chosen after the answers before it. Given the
-    first answer y, j − 1 cells are left, so h_j(λ) ≤ Σ_y p(y)·h_{j−1}(λ·q(y)/p(y)), and with δ_{j−1} for
-    h_{j−1} the right side is δ_j(λ). A cell without the person has q = p and leaves h as it is,
-    if its noise is independent of the others; equal distributions alone are not enough.
+    It is exact, the same whether counts rise or fall, and it grows with k. It also holds if each cell is
+    chosen after the answers before it, and with cells without the person in between, if all noises are
+    independent; equal distributions alone are not enough. Proof: Theorem 35. At ε = 0 it is the total
+    variation distance. One ε gives a float, a sequence an array.
 
     Raises ValueError where a δ is below ``privacy.DELTA_MIN``.
 
@@ -117,11 +109,8 @@ def epsilon(noise: AnyNoise, delta: Numbers, *, cells: int) -> Any:
 def most_cells(noise: AnyNoise, epsilon: parameters.Number, delta: parameters.Number) -> int:
     """The largest k for which k cells together are (ε, δ)-differentially private; 0 if one is too many.
 
-    As δ_k grows with k, δ_k ≤ δ < δ_{k+1} settles it; float64 proposes k and enclosures decide both. They
-    can: times (Σ e^(−γz²))^k, an equality δ_k(ε) = δ would be a sum of exponentials of distinct rationals
-    that vanishes. There e^0 has the coefficient "an integer − δ", since all outcomes count as integers
-    and one alone, no noise at all, has exponent 0 in that power. For 0 < δ < 1 this is not 0, which
-    contradicts Lindemann and Weierstrass.
+    As δ_k grows with k, δ_k ≤ δ < δ_{k+1} settles it; float64 proposes k and enclosures decide both, as
+    δ_k(ε) is never equal to a rational δ. Proof: Theorem 37.
 
     Raises ValueError where more cells keep δ than are served.
 

@@ -2,7 +2,7 @@
 
 The optimum mixes two chains (`other_noise.Chain`): pmfs whose neighbouring masses have ratio exactly
 e^ε or, where the pmf may not rise with |z| (the wish of Proposition 1), e^ε or 1. Nothing here rests on
-a solver: the mixture bounds δ from above, weak duality (`_highest` has the proof) bounds it from below,
+a solver: the mixture bounds δ from above, weak duality (Lemma 32) bounds it from below,
 and both bounds are intervals. Every δ counts both directions, every noise has mean zero.
 """
 
@@ -71,8 +71,8 @@ def optimum(
     ``unimodal`` admits only pmfs that do not rise with |z|, and V in (0, D(D+1)/3). δ is convex in
     p, so two chains on either side of V bound it by the line through them. The search starts from
     two neighbours of `vertices`. `_highest` proves that no pmf lies below the line, or finds a chain
-    that does, which then replaces the one on its side of V. (By Lindemann's theorem no chain but the
-    first and the last has a rational variance, so the side can be decided.)
+    that does, which then replaces the one on its side of V. (Of the chains that the search can meet, only
+    the first and the last have a rational variance, so the side can be decided.) Proof: Lemma 32.
 
     >>> optimum("0.5", support=25, variance=49).delta.digits(12)
     '0.0000113789152817'
@@ -144,23 +144,10 @@ def _coordinates(chain: Chain, powers: Sequence[Real]) -> tuple[Real, Real]:
 def _highest(base: Ball, slope: Ball, growth: Ball, support: int, flat: bool) -> tuple[Ball, Ball, Chain]:
     """Weak duality for the line base + slope·V: max f, f of a chain that is sure to be high, and that chain.
 
-    Theorem. For c(z) = base + slope·z² let f(0) = c(0) and f(z) = 2c(z) + max(q·f(z−1), f(z−1)/q, −1),
-    or 2c(z) + max(q·f(z−1), f(z−1)) for pmfs that do not rise with |z|. Then every pmf p on [−D, D]
-    has Σ c(z)p(z) ≤ M·δ(p) with M = max(1, f(0), …, f(D)), so δ ≥ (base + slope·V)/M at variance V.
-
-    Proof. Replacing p by its mean with its mirror image does not change the left side and does not
-    raise δ, the larger of both directions, which is convex. For a symmetric p,
-    δ = p(D) + Σ (r(z) + s(z)) over z = 1, …, D, where r(z) = max(0, p(z−1) − q·p(z)) and s(z) =
-    max(0, p(z) − q·p(z−1)). Claim: the sum of c·p over [−k, k] is at most f(k)p(k) +
-    M·Σ_{z≤k} (r + s). It holds for k = 0. For the step from k − 1 write g = f(k−1); it suffices that
-    g·p(k−1) ≤ max(…)·p(k) + M·(r(k) + s(k)). If g ≥ 0, use p(k−1) ≤ q·p(k) + r(k) and g ≤ M. If −q ≤ g < 0,
-    use p(k−1) ≥ (p(k) − s(k))/q and −g/q ≤ 1 ≤ M. If g < −q, then g·p(k−1) ≤ −q·p(k−1)
-    ≤ −p(k) + s(k). (If p does not rise, g < 0 needs only p(k−1) ≥ p(k).) For k = D
-    the claim gives f(D)p(D) + M·Σ (r + s) ≤ M·δ.
-
-    c is monotone in |z|, so f changes its sign at most once (upwards if slope ≥ 0) and the choices
-    behind f(z) make a chain: q outside its hump, 1/q or 1 inside, −1 where a hole ends. It has
-    Σ c·p − δ(p) = (f(z) − 1)·p(z), so it lies below the line if f(z) > 1.
+    For c(z) = base + slope·z² let f(0) = c(0) and f(z) = 2c(z) + max(q·f(z−1), f(z−1)/q, −1), or
+    2c(z) + max(q·f(z−1), f(z−1)) for pmfs that do not rise with |z|. Then every pmf p on [−D, D] has
+    Σ c(z)p(z) ≤ M·δ(p) with M = max(1, f(0), …, f(D)), so δ ≥ (base + slope·V)/M at variance V. The choices
+    behind an f(z) > 1 make a chain that lies below the line. Proof: Lemma 32.
     """
     inner = hump = 0
     gain = best = top = base
@@ -187,24 +174,9 @@ class Vertex(NamedTuple):
 def vertices(epsilon: parameters.Number, *, support: int, unimodal: bool = False) -> tuple[Vertex, ...]:
     """The corners of the least δ as a function of V, from 0 to at least (if unimodal, just) U = D(D+1)/3.
 
-    Theorem. Let q = e^ε. The frontier V ↦ δ is convex, as mixtures show, and joins the geometric
-    noises on [−b, b], b = 0, …, D, and after them the chains on [−D, D] with hump m = 1, 2, …: two
-    humps, or a flat top if unimodal. (If not, it leaves them between U and D², where holes pay.)
-
-    Proof, by `_highest`: max f = 1 on each of these lines. *From b to b + 1.* Both chains lie on the
-    line, so f(b) = f(b+1) = 1 and 2c(b+1) = 1 − q. c falls; f > 0 up to b + 1, as it could not come
-    back from f ≤ 0. So, backwards, f(z) = (f(z+1) − 2c(z+1))/q ≤ (1 + q − 1)/q = 1 and, forwards,
-    f(z+1) ≤ 1 − q + max(q·f(z), 0) ≤ 1. *From m to m + 1.* The two differ by a factor on [−m, m], so
-    the line meets δ = 0 at W(m), the mean of z² there, and c(z) = slope·(z² − W(m)). W grows with m, so
-    f(k) has the sign of k − m, the choices are those of both chains, and f(D) = 1 is the largest
-    value, unless a −1 is chosen: never if unimodal, else not while f(k) ≥ −q for all k < m.
-
-    *This is so while the variance V of hump m is below U.* First, m² < U. Otherwise 2m > D, and the sums
-    of z² − U over |z| = m ± t, t = 0, 1, …, are first ≥ 0 and then ≤ 0: two terms give 4(m² − U + t²), and
-    where only m − t is left they fall. They add up to 0, so with the weights q^−t to no less: V ≥ U.
-    Secondly, W = W(m) ≤ m² and slope = p(D)/(V − W), so −f(k)/slope = Σ (W − z²)·q^(|z|−k) over |z| ≤ k is
-    at most Σ (m² − z²) over |z| ≤ m. As m² < U, this is less than Σ (z² − m²) over m < |z| ≤ D, hence than
-    Σ (z² − W)·q^(D−|z|) over the same z, which is 1/slope. So f(k) > −1.
+    The frontier V ↦ δ is convex and joins the geometric noises on [−b, b], b = 0, …, D, and after them the
+    chains on [−D, D] with hump m = 1, 2, …: two humps, or a flat top if unimodal. (If not, it leaves them
+    between U and D², where holes pay.) Proof: Theorem 33.
 
     Float64, without cancellation, for δ ≥ 1e-300. Variances of neighbours may coincide when ε is large.
 

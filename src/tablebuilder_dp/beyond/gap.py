@@ -1,9 +1,8 @@
 """Where the heuristic of Section III-C is optimal: its gap to the best γ closes at some ε₀(D), for good.
 
 The paper takes γ = ε/(2D − 1), the last of the kinks among which `best_gamma` finds the best γ. For
-D ≤ 3 that is the best choice at every ε; for each D ≥ 4 it is the best one exactly from an ε₀(D) > 0
-on. `closing_epsilon` encloses ε₀ and proves this; `widest` says how wide the gap is before. The letters
-are those of `best_gamma`.
+D ≤ 3 that is the best choice at every ε; for each D ≥ 4 it is the best one if and only if ε is at least some
+ε₀(D) > 0. `closing_epsilon` encloses ε₀; `widest` says how wide the gap is before. δ_m is δ at the kink m.
 """
 
 from __future__ import annotations
@@ -32,37 +31,9 @@ PROOF_MAX = 40
 def closing_epsilon(*, support: int, digits: int = 30) -> Enclosure:
     """ε₀(D): the paper's m = D gives the least δ if and only if ε ≥ ε₀; it is 0 for D ≤ 3.
 
-    Write P = 2D − 1 and let δ_m be δ at the kink m < D. With h = 2/(2m − 1),
-    δ_m/δ_D = q^c·(1 − T)·S_D/S_m, c = (D − m)/2·(1 − 1/((2m − 1)P)),
-    T = (q − 1)·Σ q^(−j(2m+j)/(2m−1)) over 1 ≤ j ≤ D − m. As j² ≥ j, a geometric series gives
-    1 − T > 1 − q^(−h); and S_D > S_m, as γ is smaller there. So
-
-        δ_m/δ_D > q^c·(1 − q^(−h)),        (*)
-
-    which rises with q and falls with m. Let R = ln(δ_(D−1)/δ_D) and D ≥ 16; (3) and (5) need D ≥ 4 only.
-
-    (1) ε ≥ ln(P/2), m ≤ D − 2: δ_m > δ_D. In (*) take m = D − 2 and q = P/2. With 1 − e^−x ≥ x/(1 + x)
-    and e^−x ≥ 1 − x the bound is at least 1 if (P − 2)ε − ε²/(P − 4) ≥ P − 4; and 1 ≤ ε ≤ P − 4.
-    (2) ε ≥ ln(P/2): R rises. R = cε + ln F + ln(S_D/S_(D−1)), F = 1 − q^(−h) + q^(−1−h). F' ≥ 0 since
-    q ≥ (1 + h)/h = P/2; and V < 1/(2γ) (adding values z > D raises V, and for all integers Poisson's
-    formula S = √(π/γ)·Σ e^(−π²n²/γ) shows it), so R' > c − 1/(2ε) > 0.
-    (3) 0 < ε ≤ ln(D/3): R < 0. Just right of γ = ε/P, q·g = V − D² + Pq, as k = D − 1 and r_D = 1/q there.
-    V < D(D + 1)/3 makes it negative; by `best_gamma.best`, δ falls on the whole piece up to the kink D − 1.
-    (4) ln(D/3) ≤ ε ≤ ln(P/2): R < 0. F ≤ 1/q + hε(1 − 1/q), c < 1/2, and ln(S_D/S_(D−1)), the integral
-    of V < 1/(2γ), is below ln(P/(P − 2))/2. So R < ln G, G = (e^(−ε/2) + 2hε·sinh(ε/2))·√(P/(P − 2)),
-    which is convex in ε. At q = P/2 it is (1 + ln s)/√(s − 1) with s = D − 1/2, at q = D/3 less than
-    1.04·(1 + 0.4·ln t)/√t with t = D/3: both fall with D and are below 1 at D = 16. (The first is so
-    at 15 too, but by 2e-5 only; at 14 it is not.)
-    (5) ε ≥ 2·ln D: δ_m > δ_D for all m < D. In (*) take m = D − 1 and q = D². As in (1) the bound
-    is at least 4D·ln D·D^(−1/(P(P−2)))/(2D − 3 + 4·ln D), where D^(−1/(P(P−2))) > 4/5: above 1.
-
-    By (2) to (5) R has one zero ε₀, and ln(D − 1/2) < ε₀ < 2·ln D. Below it δ_(D−1) < δ_D; from it on, by
-    (1), no kink is better than D. As `best_gamma.best` has shown, ε₀ is no rational number. For
-    4 ≤ D < 16 `closing_proof` proves the same. For D = 2 and 3 let x = q^(−1/((2m−1)P)); up to a
-    power of x, N_m·S_D − N_D·S_m is 1 + x − x⁶ − 2x⁷ + x⁹ for D = 2,
-    1 + 2x³ − x⁷ − x¹⁰ − 2x¹³ − 2x²² + x²⁵ + 2x²⁸ for D = 3, m = 2, and
-    1 + 2x + x⁴ − x¹⁰ − 2x¹¹ − 2x¹⁴ + x¹⁵ + 2x¹⁶ − x³⁵ − 2x³⁶ − 2x³⁹ + x⁴⁰ + 2x⁴¹ for D = 3, m = 1. Divided by
-    (1 − x)² they are power series without negative coefficients, so they are positive for 0 < x < 1.
+    For D ≥ 4, ε₀ is the only zero of R = ln(δ_(D−1)/δ_D), it is irrational, and ln(D/3) < ε₀ < 2·ln D. Below
+    it δ_(D−1) < δ_D; from it on no kink is better than D. Proof: Lemma 21 and Theorem 22, for 4 ≤ D < 16
+    with `closing_proof`.
 
     >>> closing_epsilon(support=11).digits(12), closing_epsilon(support=3).digits(1)
     ('2.35677838968', '0')
@@ -95,10 +66,10 @@ class Proof(NamedTuple):
 def closing_proof(*, support: int) -> Proof:
     """Prove for one D from 4 to 40, by intervals of ε, that R has one zero and what lies on its two sides.
 
-    The intervals cover [ln(D/3), 2·ln D], outside of which (3) and (5) of `closing_epsilon` speak. Each
-    is halved until one of two things holds for all of its ε. Either R < 0: a gap. Or δ_m > δ_D for all
-    m ≤ D − 2, and R' > 0 or R > 0: here R can go through zero upwards only, and no gap is left once it
-    has. All intervals of the first kind must come before those of the second.
+    The intervals cover [ln(D/3), 2·ln D]. Each is halved until one of two things holds for all of its ε.
+    Either R < 0: a gap. Or δ_m > δ_D for all m ≤ D − 2, and R' > 0 or R > 0: here R can go through zero
+    upwards only, and no gap is left once it has. All intervals of the first kind must come before those of
+    the second. Proof: Theorem 23 (that this is enough).
 
     >>> proof = closing_proof(support=4)
     >>> [round(float(end), 3) for end in proof[:3]]
@@ -183,8 +154,8 @@ class Widest(NamedTuple):
 def widest(epsilon_max: parameters.Number, *, support: int) -> Widest:
     """How many times the least δ the paper's m = D gives at most, for ε up to ``epsilon_max``.
 
-    It is the largest δ_D/δ_m of all m, and 1 at every ε if D ≤ 3. Each quotient is smooth in ε, so each
-    is maximised by itself: on 80 values of ε, then between the neighbours of the highest. Float64,
+    It is the largest δ_D/δ_m of all m, and 1 at every ε if D ≤ 3 (Theorem 22). Each quotient is smooth in
+    ε, so each is maximised by itself: on 80 values of ε, then between the neighbours of the highest. Float64,
     without a proof that no quotient has a second, higher hump between two of the 80.
 
     >>> widest(4, support=11)

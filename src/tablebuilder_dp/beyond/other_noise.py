@@ -86,11 +86,7 @@ class Chain:
 def least_delta(epsilon: parameters.Number, *, support: int, digits: int = DIGITS) -> Enclosure:
     """The least δ at ε of any pmf on [−D, D]: (q − 1)/(q^(D+1) + q^D − 2) with q = e^ε.
 
-    Proof. Privacy of the event {Z ≤ y} says P(Z ≤ y) ≤ q·P(Z ≤ y−1) + δ. From y = −D upwards,
-    P(Z ≤ 0) ≤ δ·(1 + q + … + q^D). In the other direction P(Z ≥ 1) ≤ δ·(1 + … + q^(D−1)). The sum of
-    the left sides is 1. For e^(−ε|z|) all steps are equalities, as only −D (or D) counts. And
-    it is the only minimiser: equality in the sum forces equality in each step, so that p(y) =
-    P(Z ≤ y) − P(Z ≤ y−1) = δ·q^(D+y) for y ≤ 0 and likewise p(y) = δ·q^(D−y) for y ≥ 1.
+    The truncated geometric noise e^(−ε|z|) has it, and no other. Proof: Theorem 30.
 
     >>> least_delta("0.5", support=25).digits(12)
     '9.12729478501E-7'
@@ -107,9 +103,8 @@ def _edge(level: Fraction, support: int) -> Ball:
 def least_support(epsilon: parameters.Number, delta: parameters.Number) -> int:
     """The smallest D on which some noise is (ε, δ)-private: ⌈ln(((q − 1)/δ + 2)/(q + 1))/ε⌉.
 
-    This is `least_delta` ≤ δ solved for D. Equality would make q = e^ε a root of the polynomial
-    δ·(x^(D+1) + x^D − 2) − x + 1 with rational coefficients; as q is transcendental for a rational
-    ε > 0 (Lindemann), it never happens, and enclosures decide the ceiling.
+    This is `least_delta` ≤ δ solved for D. Equality never happens, so enclosures decide the ceiling.
+    Proof: Theorem 30.
 
     >>> least_support("0.5", "1e-4")
     16
@@ -130,11 +125,8 @@ def least_variance(
 
     Biased noise can have less: equal masses on 0 and 1 have V = 1/4 and δ = 1/2 at every ε.
 
-    By the theorem of `frontier.vertices` the least δ at variance V falls along the segments that
-    join the geometric noises on [−b, b], b = 0, …, D. With b + 1 = `least_support` it passes the
-    wanted δ between b and b + 1, whatever D is. Relative to their edges, the masses of the two
-    have sums N and qN + 2, and sums weighted with z² of M and qM + 2(b+1)²; since δ = 1/N and
-    V = M/N, the segment is V = V_b + (δ_b − δ)·2((b+1)² − V_b)/(q − 1 + 2δ_b).
+    With b + 1 = `least_support` it is V_b + (δ_b − δ)·2((b+1)² − V_b)/(q − 1 + 2δ_b), on the segment of the
+    frontier that joins the geometric noises on [−b, b] and [−b−1, b+1]. Proof: Theorem 34.
 
     >>> least_variance("0.5", "1e-4").digits(12)
     '7.7...'
@@ -155,7 +147,7 @@ def _geometric_variance(level: Fraction, support: int) -> Ball:
 
     With r = e^−ε, twice the sum r + 4r² + … + D²r^D =
     r·(1 + r − r^D·((D+1)² − (2D² + 2D − 1)·r + D²·r²))/(1 − r)³ is divided by the sum of all r^|z|, which
-    is r^D over `least_delta`. (The sum grows by (D+1)²·r^(D+1) from D to D + 1 on both sides.)
+    is r^D over `least_delta`. Proof: Theorem 31.
     """
     r, last, d = exponential(-level), exponential(-support * level), support
     inside = 1 + r - last * ((d + 1) ** 2 - (2 * d * d + 2 * d - 1) * r + d * d * r * r)

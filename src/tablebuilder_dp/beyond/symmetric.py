@@ -37,7 +37,8 @@ ENDS_MAX = 10**5
 def keeps_epsilon(table: LookupTable, epsilon: Number) -> bool:
     """Whether every ratio of neighbouring weights is at most e^ε in both directions, and no value is lost.
 
-    The exact test of the two-sided promise: if it holds, δ at ε is the larger end weight over KEYSIZE.
+    The exact test of the two-sided promise: if it holds, δ at ε is the larger end weight over KEYSIZE
+    (Theorem 15).
 
     >>> keeps_epsilon(LookupTable(10, (3, 7, 10)), "0.3"), keeps_epsilon(LookupTable(10, (3, 7, 10)), "0.2")
     (True, False)
@@ -56,17 +57,7 @@ def _table(weights: Sequence[int]) -> LookupTable:
 def has_table(epsilon: Number, *, support: int, keysize: int) -> bool:
     """Whether a symmetric table exists: KEYSIZE ≥ (2D+1)·t₀ or KEYSIZE a multiple of 2D+1, t₀ = ⌈1/(ρ−1)⌉.
 
-    *Only then.* f(x) − x = ⌊(ρ−1)x⌋ never falls with x and is 0 for x < t₀. So a weight x < t₀ has
-    neighbours y ≤ f(x) = x; they are below t₀ too, hence x ≤ f(y) = y, and all weights equal x. If no
-    weight is below t₀, their sum is at least (2D+1)·t₀.
-
-    *Then.* Equal weights serve a multiple. Otherwise choose w(z) for z = D, …, 1 as the smallest x, not
-    below w(z+1) (below t₀ if z = D), from which the steepest rise x, f(x), f(f(x)), … to the centre
-    still brings the total up to KEYSIZE; w(0) takes what is left. None exceeds f of the one before, from
-    which that rise was enough. Say that 2z+1 weights x, with those chosen before, need N(x) keys. At the
-    start N(t₀) ≤ KEYSIZE, and so it stays: if x−1 was too small, the steepest rise from it gains one or
-    more at each step, in all z² or more, so that KEYSIZE ≥ N(x−1) + z² + 1 = N(x) + z(z−2). This is at
-    least N(x) unless z = 1; in that case w(0) ≥ w(1) − 1 ≥ t₀ and w(1) ≤ f(w(1) − 1).
+    Proof: Theorem 25.
 
     >>> [has_table("0.1", support=10, keysize=size) for size in (200, 189, 210, 256)]
     [False, True, True, True]
@@ -77,7 +68,7 @@ def has_table(epsilon: Number, *, support: int, keysize: int) -> bool:
 
 
 def _least_weight(epsilon: Fraction, z: int, keys: int, *, low: int, high: int) -> int:
-    """The smallest w(z) of the proof of `has_table`, if ``keys`` are left for w(−z), …, w(z)."""
+    """The smallest w(z) whose steepest rise reaches ``keys``, which are left for w(−z), …, w(z)."""
     while low < high:
         middle = (low + high) // 2
         most = chain.total(chain.steepest(middle, z, epsilon, most=keys))
@@ -97,10 +88,10 @@ def _least_end(epsilon: Fraction, support: int, keysize: int) -> int:
 
 
 def least_delta_table(epsilon: Number, *, support: int, keysize: int) -> LookupTable:
-    """The table of the proof of `has_table`: no symmetric table that keeps ε has a smaller δ^Q.
+    """A symmetric table that keeps ε with the least δ^Q that any such table has.
 
-    The steepest rise from an end weight t to the centre has T(t) keys, no table with that end has more,
-    and T increases. So the end weight t(KEYSIZE), the least t with T(t) ≥ KEYSIZE, is the least of all.
+    The steepest rise from an end weight t to the centre has T(t) keys. The end weight t(KEYSIZE), the least
+    t with T(t) ≥ KEYSIZE, is the least of all. Proof: Theorem 26.
 
     >>> least_delta_table("0.5", support=2, keysize=64).weights
     (9, 13, 20, 13, 9)
@@ -154,18 +145,10 @@ class KeySizes(NamedTuple):
 def key_sizes(noise: AnyNoise, epsilon: Number) -> KeySizes:
     """The KEYSIZE for which some symmetric table keeps ε in both directions and has δ^Q ≤ δ = p(D).
 
-    *Which.* Those with T(⌊KEYSIZE·δ⌋) ≥ KEYSIZE, T as in `least_delta_table`: an end weight t must obey
-    t ≤ KEYSIZE·δ, and the largest such t has the largest T. So they fill the intervals [⌈t/δ⌉, T(t)],
-    t ≥ t₀ (for t < t₀ these are empty: T(t) = (2D+1)t, but δ < 1/(2D+1)); the first that is not empty
-    begins with the smallest. Between intervals there may be gaps: a larger KEYSIZE can be worse.
-
-    *All.* There is no gap after t if T(t) + 1 ≥ ⌈(t+1)/δ⌉. From f(x+y) ≥ f(x) + f(y) follows T(x+y) ≥
-    T(x) + T(y). So if there is none after each t in [a, 2a), then T(a+t) > (a+t+2)/δ − 2 > (a+t+1)/δ
-    as 1/δ > 3, and step by step there is none after any t ≥ a: finitely many t decide.
-
-    *Any.* T(t)/t tends to Σ ρ^(D−|z|), while 1/δ = Σ e^(γ(D−|z|)(D+|z|)). As γ(2D−1) ≤ ε (which is
-    demanded) no term of the latter is larger, and one is smaller, so that T(t) ≥ (t+1)/δ for large t. Only
-    for D = 1 and γ = ε all terms agree: T(t) = 2t + ⌊ρt⌋ < t/δ, and no KEYSIZE will do.
+    They are those with T(⌊KEYSIZE·δ⌋) ≥ KEYSIZE, T as in `least_delta_table`, and fill the intervals
+    [⌈t/δ⌉, T(t)], t ≥ t₀. Between intervals there may be gaps: a larger KEYSIZE can be worse. If there is no
+    gap after each t in [a, 2a), there is none after any t ≥ a, so finitely many t decide. A KEYSIZE exists
+    if the noise keeps ε, which is demanded, unless its losses of −D+1, …, 0 are all ε. Proof: Theorem 27.
 
     >>> from tablebuilder_dp.noise import Noise
     >>> key_sizes(Noise(25, "0.0102"), "0.5")
@@ -202,6 +185,8 @@ def key_sizes(noise: AnyNoise, epsilon: Number) -> KeySizes:
 
 def keeps_delta(noise: AnyNoise, epsilon: Number, *, keysize: int) -> bool:
     """Whether some symmetric table of this KEYSIZE keeps ε and has δ^Q ≤ δ: T(⌊KEYSIZE·δ⌋) ≥ KEYSIZE.
+
+    Proof: Theorem 27.
 
     >>> from tablebuilder_dp.noise import Noise
     >>> [keeps_delta(Noise(25, "0.0102"), "0.5", keysize=size) for size in (2**14, 2**15)]
@@ -259,9 +244,9 @@ def cuts(noise: AnyNoise, epsilon: Number, keysize: int) -> tuple[int, ...]:
     and of those it has the largest w(0), then the smallest w(1), w(2), ….
 
     `chain.nearest` proves it, with KEYSIZE·p(z) rounded down to 2^−64 keys: no other allowed table is nearer
-    by more than (D + 1)·2^−63 keys. Where the noise's own masses are within a key or two of each other, the
-    nearest table may give a value more keys than one nearer to zero has. A search that grows too large, as
-    for some D in the hundreds, is refused.
+    by more than (D + 1)·2^−63 keys (Theorem 29). Where the noise's own masses are within a key or two of
+    each other, the nearest table may give a value more keys than one nearer to zero has. A search that grows
+    too large, as for some D in the hundreds, is refused.
 
     Raises ArithmeticError where the search is refused.
 

@@ -1,11 +1,10 @@
 """The noise of small counts as intervals that provably contain it, and what is decided from them.
 
 λ and γ of a row are enclosed by interval Newton steps in two dimensions around the float64 guess. A
-step that maps a box into itself proves that the root lies there; as any p ∝ exp(−λz − γz²) with mean
-zero that has variance V and γ ≥ 0, or at most V and γ = 0, is the optimum (`rows.rows`), the box also
-proves which of the two cases holds. From the rows follow δ of each pair of counts in both directions and
-the first count from which the rows protect as well as the symmetric noise. `perturbation_table` takes
-its cut points from here.
+step that maps a box into itself proves that the root lies there, because the map is a gradient (Lemma 4);
+the box also proves whether V is reached (Theorem 46). From the rows follow δ of each pair of counts in both
+directions and the first count from which the rows protect as well as the symmetric noise.
+`perturbation_table` takes its cut points from here.
 """
 
 from __future__ import annotations
@@ -65,8 +64,8 @@ def row(noise: Symmetric, count: int, *, digits: int = DIGITS) -> Row:
     """The noise of a count: on [−n, D] for n < D, the symmetric one for every larger count.
 
     V, or the γ of the symmetric noise, is exact. Where V equals V₀(n) exactly, no precision decides
-    whether γ is 0 and the row is refused with an ArithmeticError; this cannot happen when γ is given,
-    since V₀(n) is algebraic and V(γ) is not (Lindemann–Weierstrass).
+    whether γ is 0 and the row is refused with an ArithmeticError; this cannot happen when γ is given
+    (Lemma 2). Proof: Theorem 46.
 
     >>> found = row(OfVariance(5, 3), 3)
     >>> found.tilt.digits(12), found.gamma.digits(12), found.pmf[2].digits(12)
@@ -81,6 +80,8 @@ def row(noise: Symmetric, count: int, *, digits: int = DIGITS) -> Row:
 @lru_cache(maxsize=4096)
 def solve(noise: Symmetric, count: int, digits: int) -> Row:
     """`row` of parameters that are already read; it is kept, as neighbouring pairs share rows.
+
+    Interval Newton steps (Lemma 4) enclose λ and γ; Theorem 46 says what that proves.
 
     >>> solve(OfVariance(1, "0.5"), 0, 10).pmf[1]
     Enclosure(lower=Fraction(1, 1), upper=Fraction(1, 1))
@@ -242,7 +243,7 @@ def _middle(box: Enclosure) -> Enclosure:
 def free_variance(count: int, *, support: int, digits: int = DIGITS) -> Enclosure:
     """V₀(n), the variance of the zero-mean p ∝ exp(−λz) on [−n, D]: a larger V is not reached.
 
-    V₀(D) = D(D+1)/3, the bound of Proposition 1.
+    V₀(D) = D(D+1)/3, the bound of Proposition 1 (Theorem 39). λ is enclosed by steps of Lemma 4.
 
     >>> free_variance(1, support=5).digits(12), free_variance(5, support=5).lower
     ('1.72149137838', Fraction(10, 1))
@@ -328,7 +329,7 @@ def protected_from(noise: Symmetric, epsilon: parameters.Number) -> int:
     That is, δ(ε) of the pairs n, n + 1, … in both directions is at most the symmetric δ(ε), decided by
     enclosures; it is D or less, as pairs from D on are symmetric. At pair D − 1 > 0 the value that is
     published by the larger count alone has the symmetric p(D) itself, so only the rest is compared.
-    For the clamped way it is 0, by the theorem of `small_counts.deltas`. The comparison is exact: a
+    For clamped counts it is 0 (Theorem 42). The comparison is exact: a
     pair may exceed the symmetric δ in its hundredth digit only.
 
     >>> protected_from(OfVariance(5, 3), 1), protected_from(OfVariance(5, 3), 2)

@@ -242,7 +242,7 @@ def alone(table: PerturbationTable, count: int) -> Fraction:
 def growth(table: PerturbationTable, count: int, delta: parameters.Number | None = None) -> Fraction | float:
     """The smallest e^ε ≥ 1 at which n and n + 1 are (ε, δ)-private; `alone` if no δ is given.
 
-    It is exact, or infinite where δ is below `alone`.
+    It is exact, or infinite where δ is below `alone`. Proof: Theorem 16.
 
     >>> from tablebuilder_dp.counts.rows import OfVariance
     >>> table = build(OfVariance(2, 1), keysize=256)
@@ -327,9 +327,8 @@ def _at(table: PerturbationTable, span: range, epsilon: Fraction) -> Guarantee:
 def requantised(table: PerturbationTable, keysize: int) -> PerturbationTable:
     """The table that keys from [0, keysize) realise when key/keysize is compared with cut/KEYSIZE.
 
-    This is exact: key/keysize < cut/KEYSIZE if and only if key < cut·keysize/KEYSIZE, and for a whole key
-    that is key < ⌈cut·keysize/KEYSIZE⌉, the new cut point. Noise that does not rise with the key has no
-    cut points, so its keys stay as many as they are.
+    This is exact: the new cut points are ⌈cut·keysize/KEYSIZE⌉. Proof: Theorem 45. Noise that does not rise
+    with the key has no cut points, so its keys stay as many as they are.
 
     >>> from tablebuilder_dp.counts.rows import OfVariance
     >>> requantised(build(OfVariance(2, 1), keysize=256), 10).rows[2].cuts

@@ -74,32 +74,12 @@ class Rows(NamedTuple):
 def rows(noise: Symmetric) -> Rows:
     """The zero-mean noise of largest entropy on [−n, D] with E[Z²] ≤ V, for all counts n at once.
 
-    **Theorem.** For 1 ≤ n ≤ D and V > 0 there is exactly one: p(z) ∝ exp(−λz − γz²) with γ ≥ 0 and
-    λ ≥ 0. Let V₀(n) be the variance of the zero-mean p ∝ exp(−λz). If V < V₀(n) then γ > 0 and the
-    variance is V; otherwise γ = 0 and the variance is V₀(n).
+    For 1 ≤ n ≤ D and V > 0 there is exactly one: p(z) ∝ exp(−λz − γz²) with γ ≥ 0 and λ ≥ 0. Let V₀(n) be
+    the variance of the zero-mean p ∝ exp(−λz). If V < V₀(n) then V binds: γ > 0 and the variance is V;
+    otherwise γ = 0 and the variance is V₀(n). Proof: Theorem 39.
 
-    *Proof.* (1) A p of that form with mean zero and γ·(V − E[Z²]) = 0 is optimal: for any feasible q,
-    H(q) ≤ −Σ q ln p = ln S + γ·E_q[Z²] ≤ ln S + γV = H(p), with equality only for q = p (Gibbs).
-    (2) There is such a p. For every real γ, E[Z] falls strictly in λ (its slope is −Var Z) from D to
-    −n, so one λ(γ) gives mean zero. Along it the variance changes by
-    −(Var Z² − Cov(Z, Z²)²/Var Z), which is negative since 1, Z and Z² are linearly independent on
-    three or more points. It is V₀ at γ = 0, and at most ln(n+D+1)/γ, hence near 0 for large γ: the
-    first inequality of (1) with no noise for q reads 0 ≤ ln S, and ln S = H(p) − γ·E[Z²]. So it
-    meets every V < V₀ once. (3) λ ≥ 0, for with λ < 0 every z > 0 would be likelier than −z and the
-    mean positive; λ = 0 only for n = D.
-
-    More than V₀(n) would take γ < 0, a log-convex noise that prefers the ends, and it would lower the
-    entropy; more than nD is impossible at mean zero, as (Z + n)(D − Z) ≥ 0 gives E[Z²] ≤ nD.
-
-    **Theorem.** V₀(n) rises strictly with n: where V binds for n it binds for n + 1. And where it
-    binds, γ rises and p(D) falls strictly with n.
-
-    *Proof.* Let p and q be the rows n and n + 1. Two different pmfs with equal moments up to order k
-    change sign k + 1 times at least, or a polynomial of degree k with the same signs would have two
-    different means. At −n−1 q is larger; on [−n, D] ln(q/p) is a polynomial. If V binds neither, that
-    is of degree one: the signs must be +, −, +, so q has the larger mean of the convex z². If V binds
-    both, it is of degree two and the signs must be +, −, +, −: q(D) < p(D), and ln(q/p), which has
-    z² with the factor γ(n) − γ(n+1), is concave.
+    V₀(n) rises strictly with n: where V binds for n it binds for n + 1. And where it binds, γ rises and
+    p(D) falls strictly with n. Proof: Theorem 40.
 
     *Numbers.* Newton's method on the convex dual ln S(λ, γ) + γV, whose gradient is
     (−E[Z], V − E[Z²]) and whose Hessian is the covariance of (Z, Z²): first in λ with γ = 0, then in

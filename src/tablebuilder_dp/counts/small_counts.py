@@ -6,8 +6,8 @@ empty cell stays empty, and this leaves a hole that no unbiased noise can close 
 known bias (`clamping_bias`).
 
 A *noise table* is an array with a row for each count 0, …, D (row D serves every larger count) and a
-column for each noise −D, …, D. A *pair* n is the counts n and n + 1: ``up`` is δ of the larger count
-against the smaller, Σ max(0, P(n+1) − e^ε·P(n)) over what is published, ``down`` the other way round.
+column for each noise −D, …, D. A *pair* n is the counts n and n + 1: ``backward`` is δ of the larger count
+against the smaller, Σ max(0, P(n+1) − e^ε·P(n)) over what is published, ``forward`` the other way round.
 """
 
 from __future__ import annotations
@@ -98,19 +98,12 @@ def deltas(table: Array, epsilon: Number) -> Delta[Array]:
 
     The last pair stands for every larger one.
 
-    **Rows.** Row n + 1 alone can publish n + 1 + D, so ``up`` ≥ p(D) of row n + 1 at every ε. Nothing
-    is published by n alone if 0 ≤ n < D, so ``down`` is zero from some ε on: in the end ``up`` is the
-    worse. For an ε on the plateau of the symmetric noise, where δ is its p(D), every pair n < D − 1
-    with V binding at n + 1 is worse than that, as p(D) falls with n (`rows.rows`).
+    **Rows.** ``backward`` ≥ p(D) of row n + 1 at every ε, and ``forward`` is zero from some ε on if
+    0 ≤ n < D: in the end ``backward`` is the worse. For an ε on the plateau of the symmetric noise, where δ is
+    its p(D), every pair n < D − 1 with V binding at n + 1 is worse than that. Proof: Theorem 41.
 
-    **Clamped.** *Theorem.* For every n ≥ 0 ``up`` is δ(ε) of the symmetric noise. ``down`` is too if
-    n ≥ min(D, −z*), and otherwise it is the smaller max(0, P(Z ≤ −n) − e^ε·P(Z ≤ −n−1)).
-    *Proof.* The value 0 gathers all z ≤ −n of count n. Upward its term is
-    max(0, P(Z ≤ −n−1) − e^ε·P(Z ≤ −n)) = 0, and the terms that make the symmetric δ are those of
-    noise w = −z ≥ 0 with z in E*: they are published as n + 1 + w > 0 and unchanged. Downward the
-    terms z ≤ −n are summed before the positive part is taken. Up to max(z*, −D) they are not
-    negative, above they are, so the sum loses nothing exactly if −n ≤ max(z*, −D). That neither
-    exceeds the symmetric δ also follows without a formula: clamping is post-processing.
+    **Clamped.** For every n ≥ 0 ``backward`` is δ(ε) of the symmetric noise. ``forward`` is too if
+    n ≥ min(D, −z*), and otherwise it is the smaller max(0, P(Z ≤ −n) − e^ε·P(Z ≤ −n−1)). Proof: Theorem 42.
 
     >>> found = deltas(noise_table(rows.OfVariance(5, 3)), 1)
     >>> found.backward.round(4), found.forward.round(4)
@@ -147,8 +140,7 @@ def measures(table: Array) -> Measures:
 def clamping_bias(noise: Symmetric) -> Array:
     """E[max(0, n + Z)] − n = Σ_{j>n} (j − n)·p(j) for n = 0, …, D: all terms positive, zero at D.
 
-    *Proof.* max(0, n + Z) = n + Z + max(0, −n − Z); the mean of Z is zero, and by symmetry that of the
-    last term is Σ_{j>n} (j − n)·p(j). At n = 0 it is E[max(0, Z)].
+    At n = 0 it is E[max(0, Z)]. Proof: Theorem 43.
 
     >>> clamping_bias(rows.OfVariance(1, "0.5"))
     array([0.25, 0.  ])
@@ -161,8 +153,7 @@ def clamping_bias(noise: Symmetric) -> Array:
 def clamping_variance(noise: Symmetric) -> Array:
     """Var max(0, n + Z) = V − Σ_{j>n} (j² − n²)·p(j) − bias², for n = 0, …, D.
 
-    *Proof.* The error is max(Z, −n): its square is Z² but for Z = −j < −n, where it is n², not j².
-    Summed from the terms that remain: Σ_{z≥−n} z²·p(z) + n²·P(Z < −n) − bias².
+    Summed from the terms that remain: Σ_{z≥−n} z²·p(z) + n²·P(Z < −n) − bias². Proof: Theorem 43.
 
     >>> clamping_variance(rows.OfVariance(1, "0.5"))
     array([0.1875, 0.5   ])
@@ -178,10 +169,8 @@ def clamping_variance(noise: Symmetric) -> Array:
 def hole_bound(variance: Number) -> Fraction:
     """1/(1 + V): no unbiased noise of variance V or less has a smaller δ between the counts 0 and 1.
 
-    **Theorem.** Let a mechanism publish Y(n) ≥ 0 with E[Y(n)] = n and Var Y(1) ≤ V. If it is
-    (ε, δ)-differentially private for the counts 0 and 1, then δ ≥ P(Y(1) > 0) ≥ 1/(1 + V), however
-    large ε is. *Proof.* E[Y(0)] = 0 and Y(0) ≥ 0 make Y(0) = 0, so Y > 0 happens to count 1 alone.
-    And 1 = E[Y(1)]² ≤ P(Y(1) > 0)·E[Y(1)²] ≤ P(Y(1) > 0)·(1 + V) by Cauchy and Schwarz.
+    Let a mechanism publish Y(n) ≥ 0 with E[Y(n)] = n and Var Y(1) ≤ V. If it is (ε, δ)-differentially
+    private for the counts 0 and 1, then δ ≥ P(Y(1) > 0) ≥ 1/(1 + V), however large ε is. Proof: Theorem 44.
 
     >>> hole_bound(3)
     Fraction(1, 4)

@@ -37,7 +37,7 @@ def facts(
 
     What it promises is the (ε, δ) of one published cell. For several cells it promises nothing: an
     infinite ε and a δ of 1. Their keys are sums of the same record keys, and a total's sum follows from
-    those of its parts; two such keys are independent, three need not be.
+    those of its parts; two such keys are independent, three need not be (Theorem 13).
     """
     table, made = protection.table, protection.noise
     epsilon = None if made is None else made.epsilon
@@ -97,6 +97,7 @@ def one_apart(table: PerturbationTable) -> Fraction:
 
     Without the person they are one set of records with one key, so the answers agree. With the person
     they have independent keys and agree only by chance; all other answers happen to this case alone.
+    Proof: Theorem 13.
 
     >>> from tablebuilder_dp.counts.rows import OfVariance
     >>> one_apart(perturbation.build(OfVariance(1, "0.5"), keysize=4))

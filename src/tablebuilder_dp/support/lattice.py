@@ -78,7 +78,7 @@ def power(masses: Array, terms: int) -> Array:
 def power_from_below(masses: Sequence[int], terms: int, *, bits: int) -> list[int]:
     """The k-fold convolution of masses in units of 2^−bits, no value above the true one.
 
-    What all values lack together need not be estimated: the true ones sum to (Σ masses)^k.
+    What all values lack together need not be estimated: the true ones sum to (Σ masses)^k. Proof: Lemma 3.
 
     >>> power_from_below([64, 128, 64], 2, bits=8)
     [16, 64, 96, 64, 16]
@@ -108,7 +108,7 @@ def excess_of_sum(first: Array, second: Array, *, last: int, rest: float, step: 
     The convolution would cost n² products; this costs n. It is Σ_i first_i·g(last − i) with
     g(s) = Σ_{j ≤ s} second_j·(1 − e^(−rest − step·(s−j))) = (1 − e^−rest)·C(s) + e^−rest·K(s), where
     C(s) = Σ_{j ≤ s} second_j, B(s) = Σ_{j ≤ s} second_j·e^(−step·(s−j)) and
-    K(s) = (1 − e^−step)·(B(0) + … + B(s − 1)): all terms are positive again.
+    K(s) = (1 − e^−step)·(B(0) + … + B(s − 1)): all terms are positive again. Proof: Lemma 38.
 
     >>> excess_of_sum(np.array([0.5, 0.5]), np.array([0.5, 0.5]), last=1, rest=0, step=1)
     0.15803...
@@ -143,14 +143,14 @@ def enclosed_excess(masses: Sequence[int], *, last: int, rest: Ball, step: Ball)
 def inverse(delta: float, masses: Array, *, infinite: float, unit: float) -> float:
     """The smallest ε ≥ 0 with δ(ε) ≤ δ, where ``infinite`` is the probability of an infinite loss.
 
-    Infinity where δ is below that (to within 1e-14 of it). At a loss ε_i of the lattice δ(ε_i) is a sum
-    that grows with i, so bisection finds the two losses around ε, of which the lower may be replaced by
-    0. Down to the lower one, ε_i − s, δ(ε) = δ(ε_i) + (1 − e^(ε − ε_i))·B with
-    B = Σ_{j ≤ i} mass_j·e^(−2·unit·(i−j)). So ε − (ε_i − s) = ln(1 + e^s·(δ(ε_i − s) − δ)/B), which keeps the
-    digits of a small ε and, as the logarithm of a sum of exponentials, does not overflow.
-
-    >>> inverse(0.25, np.array([0.5, 0.25]), infinite=0.125, unit=1.0)
-    0.71231...
+        Infinity where δ is below that (to within 1e-14 of it). At a loss ε_i of the lattice δ(ε_i) is a sum
+        that grows with i, so bisection finds the two losses around ε, of which the lower may be replaced by
+        0. Down to the lower one, ε_i − s, δ(ε) = δ(ε_i) + (1 − e^(ε − ε_i))·B with
+            B = Σ_{j ≤ i} mass_j·e^(−2·unit·(i−j)). So ε − (ε_i − s) = ln(1 + e^s·(δ(ε_i − s) − δ)/B), which keeps the
+        digits of a small ε and, as the logarithm of a sum of exponentials, does not overflow. Proof: Lemma 38.
+    
+        >>> inverse(0.25, np.array([0.5, 0.25]), infinite=0.125, unit=1.0)
+        0.71231...
     """
     if delta < infinite * (1 - 1e-14):
         return math.inf
