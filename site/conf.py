@@ -23,7 +23,21 @@ autodoc_preserve_defaults = True
 autodoc_typehints = "signature"
 autodoc_type_aliases = {
     "parameters.Number": "Number",
-    **{name: name for name in ("Number", "Numbers", "Rate", "Array", "ArrayLike", "Keys", "Loss")},
+    **{
+        name: name
+        for name in (
+            "Number",
+            "Numbers",
+            "AnyNoise",
+            "AnyEnclosed",
+            "Symmetric",
+            "Array",
+            "Ball",
+            "Rule",
+            "Keys",
+            "Loss",
+        )
+    },
 }
 add_module_names = False
 python_maximum_signature_line_length = 115

@@ -221,20 +221,11 @@ def delta(table: LookupTable, epsilon: parameters.Number) -> Delta[float]:
     >>> delta(lookup_table(Noise(1, "0.5"), keysize=256), "0.5")
     Delta(forward=0.27734375, backward=0.2734375)
     """
-    return Delta(*map(float, certified_delta(table, epsilon)))
-
-
-def certified_delta(table: LookupTable, epsilon: parameters.Number) -> Delta[Enclosure]:
-    """`delta` as enclosures of 30 digits.
-
-    >>> from tablebuilder_dp.noise import Noise
-    >>> certified_delta(lookup_table(Noise(1, "0.5"), keysize=256), "0.5").forward.lower
-    Fraction(71, 256)
-    """
     if not isinstance(table, LookupTable):
         raise parameters.wrong_type("table", "a LookupTable", table)
     level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
-    return certified.of_weights([*table.weights, 0], [0, *table.weights], level, unit=table.keysize)
+    both = certified.of_weights([*table.weights, 0], [0, *table.weights], level, unit=table.keysize)
+    return Delta(*map(float, both))
 
 
 def epsilon(table: LookupTable, delta: parameters.Number | None = None) -> float:

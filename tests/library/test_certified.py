@@ -13,7 +13,7 @@ from support.strategies import epsilons, noises
 from tablebuilder_dp import certified, noise, privacy
 from tablebuilder_dp.certified import Enclosed
 from tablebuilder_dp.noise import Noise
-from tablebuilder_dp.support.intervals import Enclosure
+from tablebuilder_dp.support.intervals import Enclosure, precision
 
 Drawn = tuple[int, Fraction]
 

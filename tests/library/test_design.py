@@ -47,10 +47,9 @@ def test_ranges_hold_every_slack(epsilon: Fraction, support: int, slack: Fractio
 
 def test_z_star_is_minus_d_on_the_half_open_range_of_gamma() -> None:
     low, high = design.ranges("0.5", support=25).gamma
-    assert privacy.z_star(Noise(25, low), "0.5") == -25
-    assert privacy.z_star(Noise(25, low - Fraction(1, 10**30), "0.5")) == -26
-    assert privacy.z_star(Noise(25, high - Fraction(1, 10**30), "0.5")) == -25
-    assert privacy.z_star(Noise(25, high), "0.5") == -24
+    hair = Fraction(1, 10**30)
+    stars = [privacy.z_star(Noise(25, gamma), "0.5") for gamma in (low, low - hair, high - hair, high)]
+    assert stars == [-25, -26, -25, -24]
 
 
 @settings(max_examples=30)

@@ -147,9 +147,8 @@ def test_e_star_is_where_the_ratio_exceeds_e_to_the_epsilon(drawn: Drawn, epsilo
     exceeding = [z for z in range(-support + 1, support + 1) if gamma * (1 - 2 * z) > epsilon]
     assert list(found) == [-support, *exceeding]
     assert list(privacy.f_star(Noise(support, gamma), epsilon)) == exceeding
-    assert privacy.z_star(Noise(support, gamma), epsilon) == math.floor(
-        Fraction(1, 2) - epsilon / (2 * gamma)
-    )
+    star = math.floor(Fraction(1, 2) - epsilon / (2 * gamma))
+    assert privacy.z_star(Noise(support, gamma), epsilon) == star
 
 
 def test_z_star_at_integer_thresholds() -> None:

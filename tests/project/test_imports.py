@@ -32,10 +32,10 @@ BELOW: dict[str, set[str]] = {
 """What each package may import of the project; the workshop also all of the library but its commands."""
 
 OTHERS: dict[str, set[str]] = {
-    f"{LIBRARY}.support": {"mpmath", "numpy"},
-    LIBRARY: {"numpy", "scipy"},
-    f"{LIBRARY}.beyond": {"numpy", "scipy"},
-    f"{LIBRARY}.counts": {"numpy"},
+    f"{LIBRARY}.support": {"flint", "numpy"},
+    LIBRARY: {"flint", "numpy", "scipy"},
+    f"{LIBRARY}.beyond": {"flint", "numpy", "scipy"},
+    f"{LIBRARY}.counts": {"flint", "numpy"},
     f"{LIBRARY}.microdata": {"cryptography", "duckdb", "numpy", "pyarrow", "pyspark", "tqdm"},
     f"{LIBRARY}.cli": {"pyspark", "tqdm"},
 }

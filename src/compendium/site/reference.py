@@ -33,16 +33,10 @@ GROUPS = {
     "best-gamma": ("Past the paper: the best γ", ["beyond.best_gamma", "beyond.gap"]),
     "better-tables": ("Past the paper: better lookup tables", ["beyond.symmetric", "beyond.chain"]),
     "other-noise": ("Past the paper: other noise", ["beyond.other_noise", "beyond.frontier"]),
-    "many-queries": ("Past the paper: many counts", ["beyond.composition", "beyond.lattice"]),
+    "many-queries": ("Past the paper: many counts", ["beyond.composition"]),
     "small-counts": (
         "Tables for any count",
-        [
-            f"counts.{part}"
-            for part in (
-                *("small_counts", "asymmetric", "certified_rows", "certified_pairs"),
-                "perturbation_table",
-            )
-        ],
+        [f"counts.{part}" for part in ("small_counts", "rows", "certified", "perturbation_table")],
     ),
     "table-files": ("Tables of other software", ["counts.table_files", "counts.table_intervals"]),
     "microdata": ("From microdata to a published table", ["microdata"]),
@@ -58,7 +52,7 @@ GROUPS = {
     ),
     "foundations": (
         "What all modules share",
-        ["support.parameters", "support.intervals", "support.files", "support.stopping"],
+        [f"support.{part}" for part in ("parameters", "intervals", "lattice", "files", "stopping")],
     ),
 }
 """The pages of the reference, from the paper's sections to what all stand on: title and modules."""

@@ -27,7 +27,8 @@ class Verdicts(NamedTuple):
 def verdicts(table: PerturbationTable) -> Verdicts:
     """The likelihood-ratio guess, the best there is for one published count; right (1 + δ(0))/2 of the time.
 
-    >>> found = verdicts(perturbation.build(support=2, variance=1, keysize=256))
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> found = verdicts(perturbation.build(OfVariance(2, 1), keysize=256))
     >>> found.speaks[0], float(found.right[0])
     (array([False, False, False,  True,  True,  True]), 0.80078125)
     """
@@ -44,7 +45,8 @@ def verdicts(table: PerturbationTable) -> Verdicts:
 def agreement(table: PerturbationTable, first: int, second: int) -> float:
     """The probability that two cells of these counts with independent keys publish the same value.
 
-    >>> table = perturbation.build(support=1, variance="0.5", keysize=4)
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> table = perturbation.build(OfVariance(1, "0.5"), keysize=4)
     >>> agreement(table, 3, 3), agreement(table, 3, 6)
     (0.375, 0.0)
     """
@@ -60,7 +62,8 @@ def unequal(table: PerturbationTable, n: int) -> float:
     Without the target both are one set of records with one key and one answer; with the target the guess
     fails only if two independent noises happen to agree.
 
-    >>> unequal(perturbation.build(support=1, variance="0.5", keysize=4), 3)
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> unequal(perturbation.build(OfVariance(1, "0.5"), keysize=4), 3)
     0.875
     """
     return 1 - agreement(table, n, n + 1) / 2
@@ -71,7 +74,8 @@ def difference(table: PerturbationTable, n: int) -> float:
 
     The difference is to a cell of n − 1 people that has a key of its own.
 
-    >>> difference(perturbation.build(support=1, variance="0.5", keysize=4), 3)
+    >>> from tablebuilder_dp.counts.rows import OfVariance
+    >>> difference(perturbation.build(OfVariance(1, "0.5"), keysize=4), 3)
     0.6875
     """
     base, without, target = (np.array(table.row(n + more).weights) / table.keysize for more in (-1, 0, 1))

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tablebuilder_dp import certified, sampling
-from tablebuilder_dp.counts import certified as certified_rows
+from tablebuilder_dp.counts import certified as certified_counts
 from tablebuilder_dp.counts import rows
 from tablebuilder_dp.counts.rows import Symmetric
 from tablebuilder_dp.counts.small_counts import choice, published
@@ -143,7 +143,7 @@ def _cuts(noise: Symmetric, count: int, keysize: int) -> tuple[int, ...]:
     Where one of them is whole, or too near for 480 digits, the table is refused.
     """
     for digits in _DIGITS:
-        pmf = certified_rows.solve(noise, count, digits).pmf[:-1]
+        pmf = certified_counts.solve(noise, count, digits).pmf[:-1]
         lower, upper = (
             [math.ceil(keysize * min(reach, Fraction(1))) for reach in accumulate(side)]
             for side in ([one.lower for one in pmf], [one.upper for one in pmf])

@@ -21,6 +21,10 @@ LIST: Any = [1]
 TWO: Any = 2.0
 
 
+def kink(epsilon: Any, support: int) -> int:
+    return best_gamma.kink(best_gamma.best(epsilon, support=support))
+
+
 def brute_force(epsilon: Fraction, support: int, gamma: Fraction) -> Fraction:
     """A lower bound on δ from its definition, which knows nothing of kinks."""
     return certified.delta(Noise(support, gamma), epsilon, digits=12).lower
@@ -102,13 +106,11 @@ def test_at_a_fixed_gamma_a_wider_support_has_a_smaller_delta(
 def test_the_winner_is_chosen_by_enclosures_not_by_float64(
     monkeypatch: pytest.MonkeyPatch, order: int
 ) -> None:
-    expected = [best_gamma.kink(best_gamma.best(level, support=20)) for level in ("0.01", "0.5", "2", "4")]
+    expected = [kink(level, 20) for level in ("0.01", "0.5", "2", "4")]
     assert expected == sorted(expected)
     assert len(set(expected)) == 4
     monkeypatch.setattr(best_gamma, "_log_deltas", lambda _, support, places: order * np.arange(len(places)))
-    assert [
-        best_gamma.kink(best_gamma.best(level, support=20)) for level in ("0.01", "0.5", "2", "4")
-    ] == expected
+    assert [kink(level, 20) for level in ("0.01", "0.5", "2", "4")] == expected
 
 
 @pytest.mark.parametrize("bit", [60, 200])
@@ -120,8 +122,8 @@ def test_two_kinks_that_nearly_tie_are_told_apart(bit: int) -> None:
         ours, theirs = (certified.delta(Noise(11, middle / (2 * m - 1)), middle, digits=90) for m in (8, 9))
         low, high = (middle, high) if ours.upper < theirs.lower else (low, middle)
     assert (
-        best_gamma.kink(best_gamma.best(low, support=11)),
-        best_gamma.kink(best_gamma.best(high, support=11)),
+        kink(low, 11),
+        kink(high, 11),
     ) == (8, 9)
 
 
@@ -149,7 +151,7 @@ def test_neither_the_paper_nor_its_grid_beats_the_best(epsilon: Fraction, suppor
 def test_the_best_kink_for_small_epsilon(support: int) -> None:
     m = best_gamma.limit_kink(support)
     assert 3 * (m - 1) ** 2 <= support * (support + 1) < 3 * m**2
-    assert best_gamma.kink(best_gamma.best("1e-6", support=support)) == m
+    assert kink("1e-6", support) == m
 
 
 def expansion(support: int, m: int) -> tuple[Fraction, Fraction]:
@@ -242,7 +244,7 @@ def test_guide_on_the_papers_example() -> None:
 def test_a_best_noise_whose_delta_underflows_is_still_found() -> None:
     found = best_gamma.guide(500, "1e-290")
     assert (found.support, best_gamma.kink(found)) == (3, 3)
-    assert best_gamma.kink(best_gamma.best(500, support=60)) == 60
+    assert kink(500, 60) == 60
     for compute in (lambda: found.delta, lambda: best_gamma.kinks(500, support=3)):
         with pytest.raises(ValueError, match="delta is below 1e-300"):
             compute()

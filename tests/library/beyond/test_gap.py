@@ -77,9 +77,8 @@ def test_supports_up_to_three_have_no_gap_by_a_polynomial_without_sign(support: 
 @given(st.integers(1, 30), levels)
 def test_the_papers_kink_wins_exactly_from_closing_epsilon_on(support: int, epsilon: Fraction) -> None:
     epsilon = min(epsilon, Fraction(6))
-    assert (best_gamma.kink(best_gamma.best(epsilon, support=support)) == support) is (
-        epsilon >= closing(support).upper
-    )
+    kink = best_gamma.kink(best_gamma.best(epsilon, support=support))
+    assert (kink == support) is (epsilon >= closing(support).upper)
 
 
 @pytest.mark.unmeasured

@@ -250,9 +250,8 @@ def test_what_is_no_parameter_is_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_a_design_that_breaks_epsilon_itself_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"^epsilon must be at least 0.55, the largest finite loss of the noise, got '0.5'$"
-    ):
+    message = "^epsilon must be at least 0.55, the largest finite loss of the noise, got '0.5'$"
+    with pytest.raises(ValueError, match=message):
         sampling.lookup_table(Noise(3, "0.11"), keysize=100, rule=symmetric.rule("0.5"))
     with pytest.raises(ValueError, match="^epsilon must be at least 0.55"):
         symmetric.key_sizes(Noise(3, "0.11"), "0.5")

@@ -566,6 +566,6 @@ def test_an_interval_contains_its_number_whole_binary_or_neither(
         for value in (number, number.numerator * Fraction(2) ** power, Fraction(number.numerator)):
             found = enclosure(ball(value))
             assert found.lower <= value <= found.upper
-            assert (found.upper - found.lower) * 2 ** (bits - 1) <= abs(value)
+            assert (found.upper - found.lower) * 2 ** (bits - 2) <= abs(value)
             wide = enclosure(ball(Enclosure(value, value + 1)))
             assert wide.lower <= value <= value + 1 <= wide.upper

@@ -72,7 +72,7 @@ def test_a_module_reruns_those_that_import_it_directly_or_not(tree: Path) -> Non
     assert numbers(touched(tree, "src/tablebuilder_dp/beyond/gap.py")) == {"11"}
     assert "01" in numbers(touched(tree, "src/tablebuilder_dp/noise.py"))
     assert "02" in numbers(touched(tree, "src/tablebuilder_dp/noise.py"))  # by way of privacy
-    lattice = touched(tree, "src/tablebuilder_dp/beyond/lattice.py")
+    lattice = touched(tree, "src/tablebuilder_dp/beyond/composition.py")
     assert numbers(lattice) == {"14", "18"}
     assert "solutions/14-many-queries" in lattice
 

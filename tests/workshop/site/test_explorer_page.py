@@ -16,6 +16,7 @@ from support.browser import Visit, visit
 
 from compendium.run.places import ROOT
 from compendium.studies import explorer
+from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.cli.answers import PROGRAM
 

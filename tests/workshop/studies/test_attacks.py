@@ -23,10 +23,7 @@ from tablebuilder_dp.microdata import census
 
 KEYSIZE = 256
 WAYS = small_counts.CHOICES
-TABLES = {
-    way: perturbation.build(OfVariance(3, 2), keysize=KEYSIZE, small_counts=way)
-    for way in small_counts.CHOICES
-}
+TABLES = {way: perturbation.build(OfVariance(3, 2), keysize=KEYSIZE, small_counts=way) for way in WAYS}
 NONE = attacks.no_noise(KEYSIZE)
 each_way = pytest.mark.parametrize("way", WAYS)
 
