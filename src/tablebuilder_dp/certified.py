@@ -468,7 +468,8 @@ def cuts(noise: AnyNoise, *, keysize: int) -> tuple[int, ...]:
     """⌈KEYSIZE·P(Z ≤ z)⌉ for z = −D, …, D.
 
     For a rational γ > 0 no KEYSIZE·P(Z ≤ z) with z < D is an integer (Lemma 2), so a sufficient precision
-    exists, and P(Z ≤ z) = 1 − P(Z ≤ −z−1) gives one half of the cuts from the other (Theorem 14). Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+    exists, and P(Z ≤ z) = 1 − P(Z ≤ −z−1) gives one half of the cuts from the other (Theorem 14). Raises
+    ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> cuts(Noise(1, "0.5"), keysize=256)
     (71, 186, 256)

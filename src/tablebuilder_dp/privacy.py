@@ -144,7 +144,7 @@ def _max_entropy_delta(noise: Noise, values: Array, given: Any) -> Array:
 
 
 def _geometric_delta(noise: Geometric, given: Any) -> Array:
-    """All ratios of neighbours are e^rate: up to rate ε only −D counts, beyond it all of [−D, 0] (Theorem 31)."""
+    """Up to rate ε only −D counts, beyond it all of [−D, 0], with ratios e^rate (Theorem 31)."""
     half = float(noise.pmf[noise.support : -1].sum())
     above = (max(noise.loss(0) - parameters.epsilon(level), Fraction(0)) for level in given)
     return np.array([float(noise.pmf[0]) - math.expm1(-float(t)) * half for t in above])

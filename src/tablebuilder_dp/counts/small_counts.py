@@ -99,8 +99,8 @@ def deltas(table: Array, epsilon: Number) -> Delta[Array]:
     The last pair stands for every larger one.
 
     **Rows.** ``backward`` ≥ p(D) of row n + 1 at every ε, and ``forward`` is zero from some ε on if
-    0 ≤ n < D: in the end ``backward`` is the worse. For an ε on the plateau of the symmetric noise, where δ is
-    its p(D), every pair n < D − 1 with V binding at n + 1 is worse than that. Proof: Theorem 41.
+    0 ≤ n < D: in the end ``backward`` is the worse. For an ε on the plateau of the symmetric noise, where δ
+    is its p(D), every pair n < D − 1 with V binding at n + 1 is worse than that. Proof: Theorem 41.
 
     **Clamped.** For every n ≥ 0 ``backward`` is δ(ε) of the symmetric noise. ``forward`` is too if
     n ≥ min(D, −z*), and otherwise it is the smaller max(0, P(Z ≤ −n) − e^ε·P(Z ≤ −n−1)). Proof: Theorem 42.

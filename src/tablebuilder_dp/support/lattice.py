@@ -146,8 +146,9 @@ def inverse(delta: float, masses: Array, *, infinite: float, unit: float) -> flo
     Infinity where δ is below that (to within 1e-14 of it). At a loss ε_i of the lattice δ(ε_i) is a sum
     that grows with i, so bisection finds the two losses around ε, of which the lower may be replaced by
     0. Down to the lower one, ε_i − s, δ(ε) = δ(ε_i) + (1 − e^(ε − ε_i))·B with
-        B = Σ_{j ≤ i} mass_j·e^(−2·unit·(i−j)). So ε − (ε_i − s) = ln(1 + e^s·(δ(ε_i − s) − δ)/B), which keeps the
-    digits of a small ε and, as the logarithm of a sum of exponentials, does not overflow. Proof: Lemma 38.
+    B = Σ_{j ≤ i} mass_j·e^(−2u(i−j)), u being the ``unit``. So
+    ε − (ε_i − s) = ln(1 + e^s·(δ(ε_i − s) − δ)/B), which keeps the digits of a small ε and, as the logarithm
+    of a sum of exponentials, does not overflow. Proof: Lemma 38.
 
     >>> inverse(0.25, np.array([0.5, 0.25]), infinite=0.125, unit=1.0)
     0.71231...

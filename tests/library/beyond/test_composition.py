@@ -401,7 +401,7 @@ def test_integer_powers_are_the_exact_ones_rounded_down(masses: list[int], terms
         ),
         (
             lambda: composition.delta(Noise(40, 1), 500, cells=2),
-            "delta is below 1e-300; certified_delta reaches 1e-4000",
+            "delta is below 1e-300; certified.delta encloses it",
         ),
         (lambda: composition.epsilon(Noise(2, 1), 0, cells=2), r"delta must be a number in \(0, 1\)"),
         (lambda: composition.losses(Noise(0, 1), cells=2), "support must be an integer from 1 to"),
