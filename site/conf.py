@@ -23,21 +23,8 @@ autodoc_preserve_defaults = True
 autodoc_typehints = "signature"
 autodoc_type_aliases = {
     "parameters.Number": "Number",
-    **{
-        name: name
-        for name in (
-            "Number",
-            "Numbers",
-            "AnyNoise",
-            "AnyEnclosed",
-            "Symmetric",
-            "Array",
-            "Ball",
-            "Rule",
-            "Keys",
-            "Loss",
-        )
-    },
+    **{name: name for name in ("Number", "Numbers", "AnyNoise", "AnyEnclosed", "Symmetric", "Rule", "Ball")},
+    **{name: name for name in ("Array", "ArrayLike", "Keys", "Loss")},
 }
 add_module_names = False
 python_maximum_signature_line_length = 115

@@ -43,7 +43,7 @@ def test_enclosures_contain_the_value_at_twice_their_digits(drawn: Drawn, epsilo
         }
         delta = mpmath.fsum(max(term, mpmath.mpf(0)) for term in excess)
         for name, truth in truths.items():
-            assert_encloses(getattr(certified, name)(support=support, gamma=gamma), exact(truth))
+            assert_encloses(getattr(certified, name)(Noise(support, gamma)), exact(truth))
         assert_encloses(certified.delta(Noise(support, gamma), epsilon), exact(delta))
         assert_encloses(certified.pmf(Noise(support, gamma), -support), exact(masses[support]))
 

@@ -68,7 +68,7 @@ def test_every_equation_has_a_home_that_exists() -> None:
         for part in numbers.split(","):
             first, _, last = part.strip().partition("–")
             covered += range(int(first), int(last or first) + 1)
-        assert re.search(r"`\w+\.\w+`", home), numbers
+        assert re.search(r"`\w+\.[\w.]+`", home), numbers
     assert covered == list(range(1, 48))
     for home in re.findall(r"`([\w.]+\.\w+)`", text):
         assert pkgutil.resolve_name(f"tablebuilder_dp.{home}") is not None

@@ -227,10 +227,10 @@ def rule(epsilon: Number, *, name: str = "symmetric") -> Rule:
     >>> sampling.lookup_table(Noise(2, "0.15"), keysize=64, rule=rule("0.5")).weights
     (9, 14, 18, 14, 9)
     """
-    level = parameters.epsilon(epsilon)
+    parameters.epsilon(epsilon)
     if name not in RULES:
         raise parameters.wrong_value("rule", "one of " + ", ".join(RULES), name)
-    return sampling.ceilings if name == "ceiling" else lambda noise, keysize: cuts(noise, level, keysize)
+    return sampling.ceilings if name == "ceiling" else lambda noise, keysize: cuts(noise, epsilon, keysize)
 
 
 def cuts(noise: AnyNoise, epsilon: Number, keysize: int) -> tuple[int, ...]:

@@ -265,10 +265,10 @@ def _deltas(table: PerturbationTable, epsilon: Fraction) -> list[tuple[Fraction,
     found = []
     for count in table.pairs:
         less, more = outputs(table, count)
-        both = [certified.excess(p, q, epsilon) for p, q in ((less, more), (more, less))]
-        deltas = ((above.ours << 128) - growth * above.theirs for above in both)
-        mass = max(above.ours for above in both)
-        found.append((Fraction(max(deltas), table.keysize << 128), Fraction(mass, table.keysize)))
+        down, up = (certified.excess(p, q, epsilon) for p, q in ((less, more), (more, less)))
+        deltas = ((above.ours << 128) - growth * above.theirs for above in (down, up))
+        masses = (down.ours + up.theirs, up.ours + down.theirs)  # of n and of n + 1, the loss of either sign
+        found.append((Fraction(max(deltas), table.keysize << 128), Fraction(max(masses), table.keysize)))
     return found
 
 

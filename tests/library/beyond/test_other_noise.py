@@ -120,7 +120,7 @@ def test_geometric_noise_is_found_by_its_variance(support: int, share: Fraction)
 
 def test_rates_at_the_ends_of_the_range() -> None:
     # cosh t − 1 = 1/V if nothing is cut off
-    assert float(Geometric.of_variance(25, "1e-300").rate) == pytest.approx(math.log(2e300))
+    assert float(Geometric.of_variance(25, "1e-200").rate) == pytest.approx(math.log(2e200))
     wide = float(Geometric.of_variance(10**6, 10**9).rate)
     assert wide == pytest.approx(math.sqrt(2e-9), rel=1e-9)
     for support in (1, 28):  # rounding leaves nothing to solve; it even turns the sign for 28

@@ -142,7 +142,7 @@ def test_distance_is_half_the_absolute_differences(weights: list[int], gamma: Fr
 def test_key_sizes_are_those_that_counting_finds(support: int, epsilon: Fraction, slack: Fraction) -> None:
     made = design.proposition_3(epsilon, support=support, slack=slack)
     if made.gamma == epsilon:
-        with pytest.raises(ValueError, match="gamma must be below epsilon for support 1, got "):
+        with pytest.raises(ValueError, match="epsilon must be above .*, the only finite loss of the noise"):
             symmetric.key_sizes(Noise(support, made.gamma), epsilon)
         return
     found = symmetric.key_sizes(Noise(support, made.gamma), epsilon)
@@ -258,10 +258,10 @@ def test_a_design_that_breaks_epsilon_itself_is_refused() -> None:
 
 
 def test_designs_for_which_no_keysize_is_found_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="^gamma must be such that a keysize of at most 2"):
+    with pytest.raises(ValueError, match="^epsilon must be such that a keysize of at most 2"):
         symmetric.key_sizes(Noise(100, "0.005"), 1)  # δ is about e^−50
     monkeypatch.setattr(symmetric, "ENDS_MAX", 10)
-    with pytest.raises(ValueError, match="^epsilon and gamma must be such that 10 end weights from 100 on"):
+    with pytest.raises(ValueError, match="^epsilon must be such that 10 end weights from 100 on"):
         symmetric.key_sizes(Noise(2, "0.001"), "0.01")
 
 
@@ -269,8 +269,8 @@ def test_designs_for_which_no_keysize_is_found_are_refused(monkeypatch: pytest.M
 def test_what_is_no_table_is_refused(table: Any) -> None:
     with pytest.raises(TypeError, match="^table must be a LookupTable, got "):
         symmetric.keeps_epsilon(table, 1)
-    with pytest.raises(TypeError, match="^table must be a LookupTable, got "):
-        symmetric.distance(table, Noise(table.support, 1))
+    with pytest.raises(TypeError, match="^table must be a LookupTable of support 3, got "):
+        symmetric.distance(table, Noise(3, 1))
 
 
 def test_a_table_that_lost_a_value_keeps_no_epsilon() -> None:
