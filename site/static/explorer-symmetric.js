@@ -78,7 +78,7 @@ const explorerSymmetric = (function () {
     const values = BigInt(2 * support + 1);
     const least = leastGrowing(epsilon);
     if (keysize % values && keysize < values * least) {
-      return { allowed: `a multiple of ${values}, or at least ${values * least}` };
+      return { allowed: { values, least: values * least } };
     }
     let end = leastEnd(epsilon, support, keysize);
     if (end < least) return { half: Array(support + 1).fill(end) }; // all weights are equal
