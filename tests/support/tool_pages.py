@@ -4,6 +4,7 @@ import re
 import shutil
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 from compendium.run.places import ROOT
 from compendium.site import tools
@@ -22,5 +23,15 @@ def write_page(folder: Path, name: str, wrapper: str) -> str:
 
 
 def plain(html: str) -> str:
-    """What a reader sees of some HTML, with single spaces."""
-    return " ".join(unescape(re.sub(r"<[^>]+>", "", re.sub("<br>|<p>", " ", html))).split())
+    """What a reader sees of some HTML, with single spaces and with ^ for what is raised, but for a star."""
+    spaced = re.sub(r"<sup>(?!\*)", "^", re.sub("<br>|<p>", " ", html))
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", spaced)).split())
+
+
+def as_read(found: Any) -> Any:
+    """Dictionaries and lists of HTML and numbers, as a reader sees them."""
+    if isinstance(found, dict):
+        return {key: as_read(value) for key, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [as_read(value) for value in found]
+    return plain(f"{found:g}" if isinstance(found, float) else str(found))

@@ -1,8 +1,8 @@
 """The explorer in a notebook: fields to type in, sliders to drag, and at once what follows from them.
 
 What is typed counts: it is an exact decimal, and a slider only writes round ones. All numbers come from
-`compendium.studies.explorer` and all words from its ``explorer.toml``, as on the explorer's page; here they are
-only laid out.
+`compendium.studies.explorer` and all words from its ``explorer.toml``, as on the explorer's page; here they
+are only laid out.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ LABELS = {"description_width": "11em"}
 class Field:
     """A setting: a text that says exactly what is chosen, a slider that writes it, and room for a problem.
 
-    The slider counts the rungs of the setting's ladder: a browser returns whole numbers unchanged, and nothing
-    else, when Python moves it.
+    The slider counts the rungs of the setting's ladder: whole numbers alone come back from a browser as they
+    were when Python moves it.
     """
 
     def __init__(self, name: str, typed: Callable[[str, str], None]) -> None:
@@ -58,8 +58,8 @@ class Field:
 class Explorer:
     """Controls, pictures and numbers of one design and its lookup table, for the end of a cell.
 
-    ``typed`` is what stands in the fields, right or wrong; ``settings`` and ``explored`` are those of the last
-    input that had an answer.
+    ``typed`` is what stands in the fields, right or wrong; ``settings`` and ``explored`` are those of the
+    last input that had an answer.
 
     >>> Explorer(Settings(keysize=2**16))
     Explorer(epsilon=0.5, delta=1e-4, support=auto, slack=0.1, keysize=2^16, rule=ceiling)
@@ -122,14 +122,15 @@ class Explorer:
 
     def _update(self, typed: Mapping[str, str]) -> None:
         """Show what follows from what is typed, or what is wrong with it beside the last that was right."""
-        self.typed = self.typed | typed
+        self.typed.update(typed)
         problems = self._problems()
         for name, message in self.messages.items():
             message.value = f"<b>{escape(problems[name])}</b>" if name in problems else ""
         self.stale.value = ""
         if problems:
             self.verdict.value = f"<b>{escape(say('no_answer'))}</b>"
-            self.stale.value = escape(say("stale", settings=explorer_words.settings(self.explored)))
+            answered = explorer_words.settings(self._answered, self.explored.support)
+            self.stale.value = escape(say("stale", settings=answered))
             self.lines.value = ""  # nobody shall take home a table beside settings that are not its own
         self._follow(problems)
 
@@ -139,12 +140,12 @@ class Explorer:
         for name, text in self.typed.items():
             try:
                 explorer.read({name: text})
-            except explorer.Refusal as refusal:
+            except explorer.RefusalError as refusal:
                 problems[name] = str(refusal)
         if not problems:
             try:
                 self._show(explorer.explore(explorer.read(self.typed)))
-            except explorer.Refusal as refusal:
+            except explorer.RefusalError as refusal:
                 problems = dict.fromkeys(refusal.fields, str(refusal))
             except ArithmeticError as error:
                 problems["rule"] = str(error)
@@ -163,7 +164,7 @@ class Explorer:
 
     def _show(self, found: Explored) -> None:
         numbers = explorer.numbers(found)  # first, as what has no numbers is not shown
-        self.explored = found
+        self.explored, self._answered = found, dict(self.typed)
         noise = (found.support, found.gamma, found.table)
         wanted = (found.design.epsilon, parameters.delta(found.settings.delta))
         described, caption = say("pmf_described", **numbers), f"<b>{say('pmf_caption')}</b>"

@@ -145,7 +145,12 @@ def _field(kind: Any, name: str, *, default: int | None = None) -> Any:
     names = {"low": "min", "high": "max", "step": "step", "choices": "options"}
     options = {names[key]: value for key, value in field.items() if key in names}
     style = {"description_width": "max-content"}
-    return kind(value=field["default"] if default is None else default, description=field["label"], style=style, **options)
+    return kind(
+        value=field["default"] if default is None else default,
+        description=field["label"],
+        style=style,
+        **options,
+    )
 
 
 def _button(name: str) -> widgets.Button:

@@ -1,7 +1,7 @@
 """The explorer's and the game's pages: their HTML with the words and numbers of `compendium.studies` in it.
 
-What a page says stands in the studies' TOML files, which the notebooks' widgets read too. Labels go into the HTML
-here; the whole goes with it as JSON, from which the page's scripts take what they say.
+What a page says stands in the studies' TOML files, which the notebooks' widgets read too. Labels go into the
+HTML here; the whole goes with it as JSON, from which the page's scripts take what they say.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def say(name: str, /, **values: object) -> str:
     return words.fill((WORDS["say"] | WORDS["notebook"])[name], **values)
 
 
-class Refusal(ValueError):
+class RefusalError(ValueError):
     """Settings that have no answer: a sentence, and the fields to change."""
 
     def __init__(self, sentence: str, *fields: str) -> None:
@@ -114,7 +114,7 @@ def _read(name: str, typed: str) -> Any:
     except ValueError:
         sentence = words.fill(FIELDS[name]["refused"], **FIELDS[name])
         hint = _hint(typed) if name in LIMITS else ""
-        raise Refusal(f"{sentence} {hint}".strip(), name) from None
+        raise RefusalError(f"{sentence} {hint}".strip(), name) from None
     return value
 
 
@@ -179,8 +179,8 @@ class Explored:
 def explore(settings: Settings) -> Explored:
     """Everything that follows from the settings.
 
-    Settings that have no answer raise a Refusal; the symmetric rule's search for the nearest table, where it
-    grows too large, raises an ArithmeticError.
+    Settings that have no answer raise a RefusalError; the symmetric rule's search for the nearest table,
+    where it grows too large, raises an ArithmeticError.
 
     >>> found = explore(Settings())
     >>> found.support, found.table_keeps, found.after.epsilon_two_sided
@@ -189,7 +189,7 @@ def explore(settings: Settings) -> Explored:
     target = parameters.delta(settings.delta)
     best = design.guide(settings.epsilon, target, slack=settings.slack)
     if settings.support is None and best.support > SUPPORT_MAX:
-        raise Refusal(say("support_beyond", best=best.support, high=SUPPORT_MAX), "epsilon", "delta")
+        raise RefusalError(say("support_beyond", best=best.support, high=SUPPORT_MAX), "epsilon", "delta")
     support = settings.support or best.support
     made = design.proposition_3(settings.epsilon, support=support, slack=settings.slack)
     shape: dict[str, Any] = {"support": support, "gamma": made.gamma}
@@ -229,7 +229,7 @@ def _table(settings: Settings, made: design.Design) -> sampling.LookupTable:
     if not symmetric.has_table(made.epsilon, support=made.support, keysize=settings.keysize):
         values = 2 * made.support + 1
         least = values * chain.least_growing(made.epsilon)
-        raise Refusal(say("keys_for_symmetric", values=values, least=least), "keysize", "rule")
+        raise RefusalError(say("keys_for_symmetric", values=values, least=least), "keysize", "rule")
     try:
         return symmetric.lookup_table(made.epsilon, **shape, keysize=settings.keysize)
     except ArithmeticError as error:

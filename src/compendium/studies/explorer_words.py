@@ -101,15 +101,14 @@ def side_by_side(choices: Mapping[str, Settings], shown: Sequence[str]) -> str:
     )
 
 
-def settings(found: Explored) -> str:
-    """What was chosen, in one line.
+def settings(typed: Mapping[str, str], support: int) -> str:
+    """What was chosen, in one line, with the D that is used.
 
-    >>> settings(explorer.explore(Settings(keysize=2**16)))
+    >>> settings(texts(Settings(keysize=2**16)), 25)
     'ε = 0.5, δ = 1e-4, D = 25, as small as possible, slack 0.1, KEYSIZE 2^16, ceiling rule'
     """
-    typed = texts(found.settings)
     kind = "settings_auto" if typed["support"] == "auto" else "settings"
-    return say(kind, **typed | {"support": found.support})
+    return say(kind, **{**typed, "support": support})
 
 
 def verdict(found: Explored) -> str:

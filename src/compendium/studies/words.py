@@ -1,7 +1,7 @@
 """The words of the explorer and of the game: sentences with places that Python and a page fill alike.
 
-``explorer.toml`` and ``game.toml`` beside this file have every label, range and sentence. The widgets read them
-here, the site's build puts them into the pages, and `site/static/words.js` fills places as `fill` does.
+``explorer.toml`` and ``game.toml`` beside this file have every label, range and sentence. The widgets read
+them here, the site's build puts them into the pages, and `site/static/words.js` fills places as `fill` does.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 from support.browser import Visit, visit
-from support.tool_pages import plain, write_page
+from support.tool_pages import as_read, plain, write_page
 
 from compendium.course.game_widgets import Game
 from compendium.studies import game, game_words, guesses
@@ -52,7 +52,8 @@ def texts(page: Page, *names: str) -> list[str]:
 
 SHOWN = """() => {
   const at = (name) => document.getElementById("game-" + name);
-  const all = (selector, root = document) => [...root.querySelectorAll(selector)].map((found) => found.textContent);
+  const all = (selector, root = document) =>
+    [...root.querySelectorAll(selector)].map((found) => found.textContent);
   const card = (root) => ({
     title: all("h3", root)[0],
     label: root.querySelector("svg").getAttribute("aria-label"),
@@ -83,15 +84,6 @@ SHOWN = """() => {
 
 def of_page(page: Page) -> Any:
     return as_read(page.evaluate(SHOWN))
-
-
-def as_read(found: Any) -> Any:
-    """The same with every text as a reader sees it."""
-    if isinstance(found, dict):
-        return {key: as_read(value) for key, value in found.items()}
-    if isinstance(found, list):
-        return [as_read(value) for value in found]
-    return plain(found) if isinstance(found, str) else found
 
 
 def of_widget(widget: Game) -> Any:
@@ -203,7 +195,8 @@ def test_numbers_are_written_as_in_python(opened: Opener) -> None:
     values = [step / 2 for step in range(-12, 13)]
     answers = [[total] + [0] * (count - 1) for count in range(1, 51) for total in range(-60, 61)]
     with opened() as visited:
-        for name, cases in {"percent": shares, "signed": values, "mean": answers}.items():
+        everything: dict[str, list[Any]] = {"percent": shares, "signed": values, "mean": answers}
+        for name, cases in everything.items():
             found = visited.page.evaluate(f"cases => cases.map({RULES}.{name})", cases)
             assert found == [getattr(game_words, name)(case) for case in cases], name
 
@@ -233,7 +226,9 @@ def test_page_and_widget_play_the_game_of_python_with_the_same_words(opened: Ope
             page.click("#game-ill" if guess else "#game-well")
             (widget.ill if guess else widget.well).click()
             right += guess == present
-            said = game_words.say("right" if guess == present else "wrong", state="ill" if present else "not ill")
+            said = game_words.say(
+                "right" if guess == present else "wrong", state="ill" if present else "not ill"
+            )
             assert texts(page, "status")[0].startswith(said)
             score = game_words.score(game.score(right, number + 1))
             assert of_page(page)["cards"][NAMES.index(name)]["said"][0] == plain(score)
