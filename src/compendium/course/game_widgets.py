@@ -25,14 +25,14 @@ class Game(widgets.VBox):  # type: ignore[misc]
     def __init__(self, offices: Mapping[str, Office], *, seed: int = SEED, plan: int = PLAN) -> None:
         self._offices = dict(offices)
         choices = [(f"{say('office', office=name)} {WORDS['does'][name]}", name) for name in offices]
-        self.seed = _field(widgets.BoundedIntText, "seed", default=seed)
-        self.plan = _field(widgets.Dropdown, "plan", default=plan)
+        self.seed = _field(widgets.BoundedIntText, "seed", value=seed)
+        self.plan = _field(widgets.Dropdown, "plan", value=plan)
         self.next_seed = _button("next_seed")
         self.office = widgets.RadioButtons(options=choices, layout={"width": "max-content"})
         self.shown, self.status, self.scores, self.outcome = (widgets.HTML() for _ in range(4))
         self.ask, self.ask_ten = _button("ask"), _button("ask_ten")
         self.ill, self.well = _button("guess_ill"), _button("guess_well")
-        self.threshold = _field(widgets.FloatSlider, "threshold")
+        self.threshold = _field(widgets.FloatSlider, "threshold", readout_format="+")
         self.asks = _field(widgets.IntSlider, "asks")
         self.rounds = _field(widgets.Dropdown, "rounds")
         self.run = _button("play")
@@ -139,18 +139,13 @@ class Game(widgets.VBox):  # type: ignore[misc]
         )
 
 
-def _field(kind: Any, name: str, *, default: int | None = None) -> Any:
-    """A control with the label, the range and the default of a field."""
+def _field(kind: Any, name: str, **options: Any) -> Any:
+    """A control with the label, the range and the default of a field, unless told otherwise."""
     field = FIELDS[name]
-    names = {"low": "min", "high": "max", "step": "step", "choices": "options"}
-    options = {names[key]: value for key, value in field.items() if key in names}
+    names = {"default": "value", "low": "min", "high": "max", "step": "step", "choices": "options"}
+    known = {names[key]: value for key, value in field.items() if key in names}
     style = {"description_width": "max-content"}
-    return kind(
-        value=field["default"] if default is None else default,
-        description=field["label"],
-        style=style,
-        **options,
-    )
+    return kind(description=field["label"], style=style, **known | options)
 
 
 def _button(name: str) -> widgets.Button:
