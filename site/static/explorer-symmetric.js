@@ -248,7 +248,7 @@ const explorerSymmetric = (function () {
     return smaller(down, up);
   }
 
-  /** What a row loses at least that moves so many keys up (or down) from the centre's weights. */
+  /** What a row loses at least if it moves this many keys up (or down) from the centre's weights. */
   function leastMoving(centre, loss, sign, keys) {
     const marginal = [];
     centre.forEach((weight, z) => {
