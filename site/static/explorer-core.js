@@ -1,22 +1,17 @@
 /* What follows from the explorer's settings: the smallest support, the noise, its plateau, the lookup table
-   and what the table keeps of the promise. The same as compendium.explorer, to the last digit: see there, and
-   tablebuilder_dp for the mathematics and its proofs. Needs explorer-numbers.js and explorer-symmetric.js. */
+   and what the table keeps of the promise. The same as compendium.studies.explorer, to the last digit: see there,
+   and tablebuilder_dp for the mathematics and its proofs. Needs words.js, explorer-numbers.js and
+   explorer-symmetric.js. */
 const explorerCore = (function () {
   "use strict";
 
   const { ceilDiv, rational, compare, toNumber, decimal, decide, inUnits, log, exp, text, certainText } =
     explorerNumbers;
 
-  const DEFAULTS = {
-    epsilon: "0.5", delta: "1e-4", support: "auto", slack: "0.1", keysize: "2^32", rule: "ceiling",
-  };
-  const LIMITS = { epsilon: ["0.01", "20"], delta: ["1e-30", "0.5"], slack: ["0", "1"] };
-  const SUPPORT_MAX = 1000;
-  const KEYSIZE_MAX = 2n ** 64n;
-  const RULES = ["ceiling", "symmetric"];
-  const TEXT_MAX = 40; // characters of a number that is typed
-  const TINY = decimal("1e-300"); // a positive number below it is refused, as by the library
-  const STEPS = 150; // a curve has so many steps of ε/100
+  const { words, fill, say } = pageWords;
+  const { fields } = words;
+  const TINY = decimal(words.tiny); // a positive number below it is refused, as by the library
+  const STEPS = 150; // a curve has this many steps of ε/100
 
   /** Settings that have no answer; `fields` are those to change. */
   class Refusal extends Error {
@@ -28,42 +23,41 @@ const explorerCore = (function () {
 
   // --- What may be typed ----------------------------------------------------------------------
 
-  function readNumber(typed, name) {
-    const [low, high] = LIMITS[name];
-    const value = typed.length <= TEXT_MAX ? decimal(typed) : null;
-    const tiny = value && value.n > 0n && compare(value, TINY) < 0;
-    if (value && !tiny && compare(decimal(low), value) <= 0 && compare(value, decimal(high)) <= 0) return value;
-    const symbol = { epsilon: "ε", delta: "δ", slack: "The slack" }[name];
-    throw new Refusal(`${symbol} must be a number from ${low} to ${high}.${hint(typed, value, tiny)}`, name);
+  function readNumber(typed, { low, high }) {
+    const value = typed.length <= words.characters ? decimal(typed) : null;
+    if (value && !isTiny(value) && compare(decimal(low), value) <= 0 && compare(value, decimal(high)) <= 0) return value;
+    return undefined;
   }
+
+  const isTiny = (value) => value.n > 0n && compare(value, TINY) < 0;
 
   /** How to write a number that was not understood. */
-  function hint(typed, value, tiny) {
-    if (typed.length > TEXT_MAX) return ` It may have ${TEXT_MAX} characters at most.`;
-    if (typed.includes(",")) return " Write a point, not a comma.";
-    if (!value) return " Write it like 0.5 or 1e-4.";
-    return tiny ? " Unless it is 0, it must be at least 1e-300." : "";
+  function hint(typed) {
+    if (typed.length > words.characters) return say("too_long", words);
+    if (typed.includes(",")) return say("comma");
+    const value = decimal(typed);
+    if (!value) return say("write_like");
+    return isTiny(value) ? say("too_tiny", words) : "";
   }
 
-  function readSupport(typed) {
+  function readSupport(typed, { low, high }) {
     if (typed === "auto") return null;
     const support = /^\+?\d{1,30}$/.test(typed) ? Number(typed) : 0;
-    if (support >= 1 && support <= SUPPORT_MAX) return support;
-    throw new Refusal(`D must be a whole number from 1 to ${SUPPORT_MAX}.`, "support");
+    return support >= Number(low) && support <= Number(high) ? support : undefined;
   }
 
-  function readKeysize(typed) {
+  function wholeNumber(typed) {
     const power = /^(\d{1,2})(?:\^|\*\*)(\d{1,2})$/.exec(typed);
     const plain = /^\+?(\d{1,30})$/.exec(typed);
-    const keysize = power ? BigInt(power[1]) ** BigInt(power[2]) : plain ? BigInt(plain[1]) : 0n;
-    if (keysize >= 2n && keysize <= KEYSIZE_MAX) return keysize;
-    throw new Refusal("KEYSIZE must be a whole number from 2 to 2^64, such as 65536 or 2^16.", "keysize");
+    return power ? BigInt(power[1]) ** BigInt(power[2]) : plain ? BigInt(plain[1]) : 0n;
   }
 
-  function readRule(typed) {
-    if (RULES.includes(typed)) return typed;
-    throw new Refusal(`The rule must be ${RULES.join(" or ")}.`, "rule");
+  function readKeysize(typed, { low, high }) {
+    const keysize = wholeNumber(typed);
+    return keysize >= wholeNumber(low) && keysize <= wholeNumber(high) ? keysize : undefined;
   }
+
+  const readRule = (typed, { choices }) => (Object.hasOwn(choices, typed) ? typed : undefined);
 
   const READERS = {
     epsilon: readNumber, delta: readNumber, support: readSupport,
@@ -75,14 +69,12 @@ const explorerCore = (function () {
     const settings = { typed: {} };
     const refused = {};
     for (const [name, reader] of Object.entries(READERS)) {
-      const typed = String(texts[name] ?? DEFAULTS[name]).trim();
+      const typed = String(texts[name] ?? fields[name].default).trim();
       settings.typed[name] = typed;
-      try {
-        settings[name] = reader(typed, name);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        refused[name] = error.message;
-      }
+      settings[name] = reader(typed, fields[name]);
+      if (settings[name] !== undefined) continue;
+      const more = reader === readNumber ? hint(typed) : "";
+      refused[name] = `${fill(fields[name].refused, fields[name])} ${more}`.trim();
     }
     return { settings, refused };
   }
@@ -208,12 +200,10 @@ const explorerCore = (function () {
   function cutsOf(settings, noise) {
     if (settings.rule === "ceiling") return ceilingCuts(noise, settings.keysize);
     const { half, allowed } = explorerSymmetric.table(settings, noise);
-    if (allowed) {
-      throw new Refusal(`For a symmetric table of this ε and D, KEYSIZE must be ${allowed}.`, "keysize", "rule");
-    }
+    if (allowed) throw new Refusal(say("keys_for_symmetric", allowed), "keysize", "rule");
     if (!half) {
-      const why = "The search for the nearest symmetric table grows too large for this page; this command searches further: ";
-      throw new Refusal(why + command(settings, noise.support), "rule");
+      const further = say("searches_further", { command: command(settings, noise.support) });
+      throw new Refusal(`${say("search")} ${further}`, "rule");
     }
     let reach = 0n;
     return [...half.slice(1).reverse(), ...half].map((weight) => (reach += weight));
@@ -316,12 +306,11 @@ const explorerCore = (function () {
     return found.map(([a, b]) => (a === b ? `${a}` : `${a} to ${b}`)).join(", ") || "none";
   }
 
+  /** The settings as typed, with D and KEYSIZE written out: some shells read ^ and ** their own way. */
+  const whole = ({ typed, keysize }, support) => ({ ...typed, keysize, support });
+
   /** The command that makes the same table. */
-  function command({ typed, keysize }, support) {
-    const { epsilon, slack, rule } = typed; // KEYSIZE is written out: some shells read ^ and ** their own way
-    const options = `--epsilon ${epsilon} --support ${support} --slack ${slack} --keysize ${keysize} --rule ${rule}`;
-    return `tablebuilder-dp table ${options} --json`;
-  }
+  const command = (settings, support) => say("command", whole(settings, support));
 
   // --- Everything -----------------------------------------------------------------------------
 
@@ -329,10 +318,9 @@ const explorerCore = (function () {
   function explore(settings) {
     const { epsilon, delta, keysize } = settings;
     const best = bestSupport(settings);
-    if (settings.support === null && best > SUPPORT_MAX) {
-      const why = `This ε and δ need D* = ${best}, above the ${SUPPORT_MAX} that this page goes up to: ` +
-        "choose a larger ε or δ, or a D of your own.";
-      throw new Refusal(why, "epsilon", "delta");
+    const { high } = fields.support;
+    if (settings.support === null && best > Number(high)) {
+      throw new Refusal(say("support_beyond", { best, high }), "epsilon", "delta");
     }
     const support = settings.support ?? best;
     const noise = noiseOf(support, gammaOf(settings, support));
@@ -421,5 +409,5 @@ const explorerCore = (function () {
     return "noise,keys,cut\n" + cuts.map((cut, i) => `${i - support},${weights[i]},${cut}\n`).join("");
   }
 
-  return { DEFAULTS, LIMITS, SUPPORT_MAX, RULES, Refusal, read, explore, curve, csv, command };
+  return { Refusal, read, explore, curve, csv, whole, command };
 })();

@@ -2,30 +2,19 @@
 (function () {
   "use strict";
 
-  const { DEFAULTS, Refusal } = explorerCore;
+  const { words, fill, say } = pageWords;
+  const { Refusal } = explorerCore;
+  const DEFAULTS = Object.fromEntries(Object.entries(words.fields).map(([name, field]) => [name, field.default]));
+  const LADDERS = words.ladders; // what each slider writes
   const at = (name) => document.getElementById(`explorer-${name}`);
   const form = at("form");
   const radios = [...form.querySelectorAll("input[name=rule]")];
-  const sliders = [...form.querySelectorAll("input[type=range]")];
 
   let texts = { ...DEFAULTS }; // what is typed, the only state
   let shown = null; // the last settings that had an answer, with it and its curves
   let ignored = []; // settings of the address that this page does not know
 
-  // --- Sliders: a ladder of round values for each number ----------------------------------------
-
-  function ladder(from, to, text) {
-    return Array.from({ length: to - from + 1 }, (_, i) => text(from + i));
-  }
-
-  const LADDERS = {
-    // 0.01, 0.011, …, 0.099, 0.1, 0.11, …, 20: two digits
-    epsilon: ladder(0, 280, (i) => `${10 + (i % 90)}e${Math.floor(i / 90) - 3}`).map((text) => String(Number(text))),
-    delta: ladder(0, 89, (i) => `${[1, 2, 5][i % 3]}e-${30 - Math.floor(i / 3)}`).map((text) => text.replace(/(\d)e-1$/, "0.$1")),
-    support: ladder(1, 190, (i) => String(i <= 100 ? i : 10 * (i - 90))),
-    slack: ladder(0, 100, (i) => String(i / 100)),
-    keysize: ladder(1, 64, (i) => `2^${i}`),
-  };
+  // --- Sliders ------------------------------------------------------------------------------------
 
   /** A text as a place on a scale, for the nearest rung. */
   function scaleOf(name, text) {
@@ -82,6 +71,7 @@
       const slider = at(`${name}-slider`);
       const text = name === "support" && auto ? best : texts[name];
       if (field.value.trim() !== text) field.value = text;
+      if (refused[name] || !text) continue;
       slider.value = nearestRung(name, text);
       slider.setAttribute("aria-valuetext", text);
     }
@@ -99,27 +89,24 @@
         else field.removeAttribute("aria-invalid");
       }
     }
-    at("address-error").textContent = ignored.length
-      ? `The address has settings that are unknown here and were left out: ${ignored.join(", ")}.`
-      : "";
+    at("address-error").textContent = ignored.length ? say("unknown", { names: ignored.join(", ") }) : "";
     const stale = Object.keys(refused).length > 0;
     at("all").classList.toggle("stale", stale);
     at("stale").hidden = !stale;
     if (stale) {
       at("verdict").className = "explorer-verdict";
-      at("verdict").textContent = "No answer for these settings.";
+      at("verdict").textContent = say("no_answer");
     }
-    at("stale").textContent = "The settings have no answer, see the message beside them. These are the results of " +
-      `the last that had one: ${at("settings").textContent}.`;
+    at("stale").textContent = say("stale", { settings: at("settings").textContent });
     at("download").disabled = stale;
     at("link").disabled = stale;
-    say(stale ? [...new Set(Object.values(refused))].join(" ") : at("verdict").textContent);
+    announce(stale ? [...new Set(Object.values(refused))].join(" ") : at("verdict").textContent);
   }
 
   let saying = 0;
 
   /** Tell a screen reader, once the settings rest. */
-  function say(message) {
+  function announce(message) {
     clearTimeout(saying);
     saying = setTimeout(() => { at("status").textContent = message; }, 600);
   }
@@ -127,22 +114,16 @@
   function showResults() {
     const { explored } = shown;
     const { numbers, settings } = explored;
-    const { epsilon, delta, support, slack, keysize, rule } = settings.typed;
     for (const cell of document.querySelectorAll(".explorer [data-number]")) {
       cell.textContent = numbers[cell.dataset.number];
     }
-    const auto = support === "auto" ? ", as small as possible" : "";
-    at("settings").textContent =
-      `ε = ${epsilon}, δ = ${delta}, D = ${numbers.support}${auto}, slack ${slack}, KEYSIZE ${keysize}, ${rule} rule`;
-    const mark = explored.tableKeeps ? "✓ The table keeps the promise" : "✗ The table breaks the promise";
+    const typed = { ...settings.typed, support: numbers.support };
+    at("settings").textContent = say(settings.support === null ? "settings_auto" : "settings", typed);
     at("verdict").className = `explorer-verdict ${explored.tableKeeps ? "kept" : "broken"}`;
-    at("verdict").textContent = `${mark}: its δ at ε = ${epsilon} is ${numbers.delta_table}, wanted ${delta} at most.`;
-    at("why").textContent = reasons(explored).join(" ");
-    at("best-words").textContent = numbers.best_support === "1"
-      ? "The smallest D that there is: with it the noise's δ at ε is within the wanted one."
-      : "With a smaller D the noise's δ at ε would be above the wanted one.";
-    at("plateau").textContent =
-      `From ε = ${numbers.plateau_onset} on a larger ε gains nothing: the noise's δ stays at ${numbers.delta}.`;
+    at("verdict").textContent = say(explored.tableKeeps ? "kept" : "broken", { ...numbers, ...typed });
+    at("why").textContent = reasons(explored);
+    at("plateau").textContent = say("plateau", numbers);
+    for (const [i, row] of words.rows.entries()) at(`explain-${i}`).innerHTML = fill(row.explain, numbers);
     const rows = explored.cuts.map((cut, i) => {
       const weight = explored.weights[i];
       const name = weight ? "" : " class=\"lost\"";
@@ -155,35 +136,24 @@
   }
 
   /** Why the promise is kept or broken, and what else there is to know about the table. */
-  function reasons({ settings, numbers, noiseKeeps, tableKeeps, tableKeepsNoise, keepsEpsilon, lost }) {
+  function reasons(explored) {
+    const share = explorerNumbers.text({ n: 1n, d: explored.settings.keysize });
+    const values = { ...explored.numbers, share };
+    return `${say(why(explored), values)} ${say(ratios(explored), values)}`;
+  }
+
+  function why({ settings, numbers, noiseKeeps, tableKeeps, tableKeepsNoise }) {
     const { delta, keysize, rule } = settings;
-    const words = [];
-    if (!tableKeeps && delta.n * keysize < delta.d) {
-      words.push(`No table of ${keysize} keys can keep it: its δ is at least one key's share, ` +
-        `${explorerNumbers.text({ n: 1n, d: keysize })}.`);
-    } else if (!noiseKeeps && tableKeeps) {
-      words.push(`The noise of D = ${numbers.support} misses the wanted δ, with ${numbers.delta} (D* is ` +
-        `${numbers.best_support}); this table happens to keep it, another KEYSIZE may not.`);
-    } else if (!noiseKeeps) {
-      words.push(`D = ${numbers.support} is too small: the noise itself has δ = ${numbers.delta} at this ε. From ` +
-        `D* = ${numbers.best_support} on it has what is wanted.`);
-    } else if (!tableKeeps) {
-      words.push(`The noise itself would keep it, with δ = ${numbers.delta}; rounding to keys does not. ` +
-        (rule === "symmetric" ? "More keys can help." : "More keys, another D or the symmetric rule can help."));
-    } else {
-      const much = numbers.delta === numbers.delta_table ? "by less than the digits shown" : "within what is allowed";
-      words.push(`At this ε the noise itself has δ = ${numbers.delta}, and rounding to keys makes it ` +
-        `${tableKeepsNoise ? "no larger" : `larger, ${much}`}.`);
-    }
-    if (lost.length) {
-      const are = lost.length === 1 ? "One value is" : `${lost.length} values are`;
-      words.push(`${are} lost, so that no ε bounds every ratio of neighbouring probabilities.`);
-    } else if (!keepsEpsilon) {
-      words.push(`Some ratios of neighbouring probabilities exceed e^ε: two-sided, ε^Q is ${numbers.epsilon_two_sided}.`);
-    } else {
-      words.push("No value is lost, and every ratio of neighbouring probabilities stays within e^ε, up and down.");
-    }
-    return words;
+    if (!tableKeeps && delta.n * keysize < delta.d) return "too_few_keys";
+    if (!noiseKeeps) return tableKeeps ? "by_chance" : "too_small";
+    if (!tableKeeps) return rule === "symmetric" ? "rounding_breaks_symmetric" : "rounding_breaks";
+    if (tableKeepsNoise) return "no_larger";
+    return numbers.delta === numbers.delta_table ? "slightly_larger" : "larger";
+  }
+
+  function ratios({ lost, keepsEpsilon }) {
+    if (lost.length) return "some_lost";
+    return keepsEpsilon ? "ratios_within" : "ratios_exceed";
   }
 
   const PAPER = 320; // two pictures side by side on a page of paper
@@ -252,7 +222,7 @@
 
   form.addEventListener("input", ({ target }) => {
     if (target.type === "range") texts[target.dataset.for] = LADDERS[target.dataset.for][Number(target.value)];
-    else if (target.type === "checkbox") texts.support = target.checked ? "auto" : at("support").value || "25";
+    else if (target.type === "checkbox") texts.support = target.checked ? "auto" : at("support").value || shown.explored.numbers.support;
     else texts[target.name] = target.value.trim();
     ignored = [];
     updateSoon();
@@ -266,27 +236,25 @@
 
   at("download").addEventListener("click", () => {
     const { explored } = shown;
-    const { epsilon, rule } = explored.settings.typed;
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([explorerCore.csv(explored)], { type: "text/csv" }));
-    link.download = `lookup-table-epsilon-${epsilon}-D-${explored.support}-keys-${explored.numbers.keysize}-${rule}.csv`;
+    link.download = say("file", explorerCore.whole(explored.settings, explored.support));
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   });
 
-  const linkWords = at("link").textContent;
   let copying = 0;
 
   at("link").addEventListener("click", async () => {
     putAddress();
     try {
       await navigator.clipboard.writeText(location.href);
-      say("The link is copied.");
-      at("link").textContent = "Copied";
+      announce(say("copied_said"));
+      at("link").textContent = say("copied");
       clearTimeout(copying);
-      copying = setTimeout(() => { at("link").textContent = linkWords; }, 2000);
+      copying = setTimeout(() => { at("link").textContent = say("link"); }, 2000);
     } catch {
-      window.prompt("Copy this link:", location.href);
+      window.prompt(say("copy_by_hand"), location.href);
     }
   });
 
@@ -295,11 +263,6 @@
     update();
   });
 
-  for (const slider of sliders) {
-    slider.min = 0;
-    slider.max = LADDERS[slider.dataset.for].length - 1;
-    slider.step = 1;
-  }
   at("all").hidden = false;
   update(); // so that there are results even if the address has mistakes
   clearTimeout(keeping);

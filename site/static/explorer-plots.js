@@ -2,6 +2,7 @@
 const explorerPlots = (function () {
   "use strict";
 
+  const { say } = pageWords;
   const HEIGHT = 220;
   const MARGIN = { top: 26, right: 16, bottom: 38, left: 52 };
   const DECADES = 6; // a curve that falls further below the wanted δ, or the table's, leaves the picture
@@ -40,7 +41,7 @@ const explorerPlots = (function () {
   }
 
   /** Axes with ticks and labels; what is drawn is clipped to them. */
-  function frame(name, width, x, y, words) {
+  function frame(name, width, x, y, described) {
     const [left, right] = [MARGIN.left, width - MARGIN.right];
     const [top, bottom] = [MARGIN.top, HEIGHT - MARGIN.bottom];
     const px = (value) => left + ((value - x.low) / (x.high - x.low)) * (right - left);
@@ -54,12 +55,13 @@ const explorerPlots = (function () {
     const svg = (marks) =>
       `<svg viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" role="img" ` +
       `aria-labelledby="explorer-${name}-title explorer-${name}-desc">` +
-      `<title id="explorer-${name}-title">${words.title}</title><desc id="explorer-${name}-desc">${words.desc}</desc>` +
+      `<title id="explorer-${name}-title">${say(`${name}_title`)}</title>` +
+      `<desc id="explorer-${name}-desc">${described}</desc>` +
       `<clipPath id="explorer-${name}-clip"><rect x="${left - 4}" y="${top - 6}" width="${right - left + 8}" ` +
       `height="${bottom - top + 6}"/></clipPath>` + across.join("") + along.join("") +
       `<path class="axis" d="M${left} ${bottom}H${right}"/>` +
-      `<text x="${(left + right) / 2}" y="${HEIGHT - 4}" text-anchor="middle">${x.label}</text>` +
-      `<text x="4" y="12">${y.label}</text><g clip-path="url(#explorer-${name}-clip)">${marks.join("")}</g></svg>`;
+      `<text x="${(left + right) / 2}" y="${HEIGHT - 4}" text-anchor="middle">${say(`${name}_x`)}</text>` +
+      `<text x="4" y="12">${say(`${name}_y`)}</text><g clip-path="url(#explorer-${name}-clip)">${marks.join("")}</g></svg>`;
     return { px, py, left, right, top, bottom, svg };
   }
 
@@ -76,13 +78,10 @@ const explorerPlots = (function () {
     const high = 1.08 * Math.max(...explored.pmf, ...shares);
     const { px, py, bottom, svg } = frame(
       "pmf", width,
-      { low: -support - 0.5, high: support + 0.5, label: "noise z",
+      { low: -support - 0.5, high: support + 0.5,
         ticks: linearTicks(-support, support, width < 300 ? 4 : 6).filter(([z]) => Number.isInteger(z)) },
-      { low: 0, high, label: "probability", ticks: linearTicks(0, high, 5) },
-      { title: "Probability of each noise value",
-        desc: `The noise lies between −${support} and ${support}. Its probability is ` +
-          `${explored.pmf[support].toPrecision(3)} at 0 and falls to ${explored.numbers.delta} at both ends. ` +
-          `Values that the lookup table loses: ${explored.numbers.lost_values}.` },
+      { low: 0, high, ticks: linearTicks(0, high, 5) },
+      say("pmf_described", explored.numbers),
     );
     const steps = explored.pmf.map((p, i) =>
       `L${fixed(px(i - support - 0.5))} ${fixed(py(p))}L${fixed(px(i - support + 0.5))} ${fixed(py(p))}`);
@@ -111,12 +110,9 @@ const explorerPlots = (function () {
     const ends = { low: low - room, high: high + room / 4 };
     const { px, py, left, right, top, bottom, svg } = frame(
       "curve", width,
-      { low: 0, high: levels[last], label: "ε", ticks: linearTicks(0, levels[last], width < 300 ? 3 : 5) },
-      { ...ends, label: "δ (logarithmic)", ticks: logTicks(ends.low, ends.high, 5) },
-      { title: "The (ε, δ) curve of the noise and of its lookup table",
-        desc: `The noise's δ falls from ${curves.noise[0].toPrecision(3)} at ε = 0 to ${numbers.delta}, where it stays ` +
-          `from ε = ${numbers.plateau_onset} on: the plateau. At the wanted ε the lookup table's δ is ` +
-          `${numbers.delta_table}; wanted is at most ${delta}.` },
+      { low: 0, high: levels[last], ticks: linearTicks(0, levels[last], width < 300 ? 3 : 5) },
+      { ...ends, ticks: logTicks(ends.low, ends.high, 5) },
+      say("curve_described", { ...numbers, wanted: explored.settings.typed.delta }),
     );
     const path = (values) => line(values.map((value, i) => [px(levels[i]), py(Math.max(log10(value), ends.low - 9))]));
     const marks = [
@@ -132,7 +128,7 @@ const explorerPlots = (function () {
       marks.push(`<circle class="noise start" cx="${fixed(px(onset))}" cy="${fixed(y)}" r="4.5"/>`);
     }
     const place = inside ? py(height) + 18 : bottom - 8;
-    const label = inside ? "plateau" : "plateau: below this picture";
+    const label = say(inside ? "plateau_here" : "plateau_below");
     marks.push(`<text x="${right - 4}" y="${fixed(place)}" text-anchor="end">${label}</text>`);
     return svg(marks);
   }
@@ -149,12 +145,10 @@ const explorerPlots = (function () {
     const high = 1.12 * largest;
     const { px, py, left, right, top, svg } = frame(
       "ratios", width,
-      { low: -support, high: support, label: "step of the noise, from z − 1 to z",
+      { low: -support, high: support,
         ticks: linearTicks(-support, support, width < 300 ? 4 : 6).filter(([z]) => Number.isInteger(z)) },
-      { low: 0, high, label: "logarithm of the ratio", ticks: linearTicks(0, high, 5) },
-      { title: "Ratios of neighbouring probabilities",
-        desc: `For the noise the logarithm grows evenly from the centre to ${numbers.plateau_onset} at both ends. ` +
-          `For the lookup table the largest is ${numbers.epsilon_two_sided}; the wanted ε is ${epsilon}.` },
+      { low: 0, high, ticks: linearTicks(0, high, 5) },
+      say("ratios_described", { ...numbers, epsilon: explored.settings.typed.epsilon }),
     );
     const places = losses.map((loss, i) => [px(i - support + 0.5), loss]).filter(([, loss]) => loss !== null);
     const noise = losses.map((_, i) => [px(i - support + 0.5), py(gamma * Math.abs(2 * (i - support) + 1))]);

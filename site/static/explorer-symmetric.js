@@ -78,7 +78,7 @@ const explorerSymmetric = (function () {
     const values = BigInt(2 * support + 1);
     const least = leastGrowing(epsilon);
     if (keysize % values && keysize < values * least) {
-      return { allowed: `a multiple of ${values}, or at least ${values * least}` };
+      return { allowed: { values, least: values * least } };
     }
     let end = leastEnd(epsilon, support, keysize);
     if (end < least) return { half: Array(support + 1).fill(end) }; // all weights are equal
@@ -248,7 +248,7 @@ const explorerSymmetric = (function () {
     return smaller(down, up);
   }
 
-  /** What a row loses at least that moves so many keys up (or down) from the centre's weights. */
+  /** What a row loses at least if it moves this many keys up (or down) from the centre's weights. */
   function leastMoving(centre, loss, sign, keys) {
     const marginal = [];
     centre.forEach((weight, z) => {

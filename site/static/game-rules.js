@@ -1,6 +1,9 @@
-/* The rules of the differencing game, as in src/compendium/game.py: a seed gives the same game in both. */
-const DifferencingGame = (function (data) {
+/* The rules of the differencing game, as in src/compendium/studies/game.py: a seed gives the same game in both. What
+   is said of a score is chosen as in game_words.py there. Needs words.js. */
+const DifferencingGame = (function () {
   "use strict";
+
+  const { words: data, say } = pageWords;
 
   const GOLDEN = 0x9e3779b9;
   const COIN = 0, OTHERS = 1, ANSWERS = 2; // what a round draws; from then on the keys of its answers
@@ -43,7 +46,7 @@ const DifferencingGame = (function (data) {
     return values.reduce((total, value) => total + value, 0);
   }
 
-  /* Of so many rounds, in how many is it right to guess "counted" from a mean difference of at least t? */
+  /* In how many of these rounds is it right to guess "counted" from a mean difference of at least t? */
   function play(office, seed, rounds, asks, threshold) {
     const terms = office.fresh ? asks : 1;
     let right = 0;
@@ -87,37 +90,37 @@ const DifferencingGame = (function (data) {
     return (Math.floor(1000 * share + 0.5) / 10).toFixed(1) + "\u00a0%";
   }
 
-  function counted(number, word) {
-    return number + " " + word + (number === 1 ? "" : "s");
+  function signed(value) {
+    return (value < 0 ? "−" : value > 0 ? "+" : "") + String(Math.abs(value));
   }
 
-  function filled(text, values) {
-    return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  /* The mean to hundredths, ties away from 0. */
+  function mean(differences) {
+    const total = sum(differences), count = differences.length;
+    return signed(Math.sign(total) * Math.floor((200 * Math.abs(total) + count) / (2 * count)) / 100);
   }
 
   function sentence(found, bound, plan) {
-    const say = data.sentences;
-    if (!found.rounds) return say.none;
+    if (!found.rounds) return say("nothing_played");
     const coin = found.low > 0.5 ? "better" : found.high < 0.5 ? "worse" : "coin";
     const side = found.high < bound ? "below" : found.low > bound ? "above" : "contains";
     const kinds = (found.rounds < plan ? ["partly"] : []).concat(coin, bound === 1 ? "nothing" : side);
-    const values = { rounds: found.rounds, played: counted(found.rounds, "round"), plan, bound: percent(bound) };
-    return filled(kinds.map((kind) => say[kind]).join(" "), values);
+    const values = { rounds: found.rounds, plan, bound: percent(bound) };
+    return kinds.map((kind) => say(kind, values)).join(" ");
   }
 
   /* A score on a line from 0 to 100 %, beside the best possible rate and the bound. */
   function bar(found, bound, best) {
     const shares = { low: found.low, high: found.high, rate: found.rate, best, bound };
-    const words = {}, values = { shown: found.rounds > 0 ? 1 : 0 };
+    const values = {};
+    for (const name of Object.keys(shares)) values[name + "_share"] = percent(shares[name]);
+    const label = say(found.rounds ? "line_score" : "line", values);
     for (const name of Object.keys(shares)) {
-      words[name + "_share"] = percent(shares[name]);
       values[name] = (10 + 300 * shares[name]).toFixed(1);
       values[name + "_anchor"] = shares[name] > 0.7 ? "end" : "middle";
     }
-    const rate = found.rounds ? filled(data.label_rate, words) : "";
-    values.label = filled(data.label, { ...words, rate });
-    return filled(data.bar, { ...words, ...values });
+    return say("bar", { ...values, label, shown: found.rounds > 0 ? 1 : 0 });
   }
 
-  return { data, draw, noise, deal, sum, play, score, percent, counted, sentence, bar };
-})(GAME_DATA);
+  return { data, draw, noise, deal, play, score, percent, signed, mean, sentence, bar };
+})();

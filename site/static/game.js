@@ -2,27 +2,25 @@
 (function (rules) {
   "use strict";
 
-  const { data, percent, counted } = rules;
+  const { data, percent, signed } = rules;
+  const { say } = pageWords;
+  const { fields } = data;
   const one = (id) => document.getElementById("game-" + id);
-  const mostAsks = Math.max(...data.offices.map((office) => office.deltas.length));
-  const state = { seed: data.seed, plan: 20, office: data.offices[0], scores: {} };
-
-  function signed(value) {
-    return (value < 0 ? "−" : value > 0 ? "+" : "") + String(Math.abs(value));
-  }
+  const most = fields.asks.high;
+  const state = { seed: fields.seed.default, plan: fields.plan.default, office: data.offices[0], scores: {} };
 
   /* --- the address ------------------------------------------------------------------------------------ */
 
   function whole(text, fallback) {
     const value = Number(text);
-    return /^\d+$/.test(text || "") && value < 2 ** 32 ? value : fallback;
+    return /^\d+$/.test(text || "") && value <= fields.seed.high ? value : fallback;
   }
 
   function readAddress() {
     const given = new URLSearchParams(location.hash.slice(1));
-    state.seed = whole(given.get("seed"), data.seed);
-    const plan = whole(given.get("plan"), 20);
-    state.plan = data.plans.includes(plan) ? plan : 20;
+    state.seed = whole(given.get("seed"), fields.seed.default);
+    const plan = whole(given.get("plan"), fields.plan.default);
+    state.plan = fields.plan.choices.includes(plan) ? plan : fields.plan.default;
     state.office = data.offices.find((office) => office.name === given.get("office")) || data.offices[0];
   }
 
@@ -59,33 +57,34 @@
   }
 
   function showRound() {
-    const over = complete(), asked = played().asked;
+    const over = complete(), { asked, rounds } = played();
     const { others, differences } = dealt();
-    const last = differences[differences.length - 1], mean = rules.sum(differences) / differences.length;
-    one("title").textContent = over
-      ? `The ${state.office.name} office: all ${state.plan} rounds are played`
-      : `Round ${played().rounds + 1} of ${state.plan}, the ${state.office.name} office`;
-    one("others").textContent = over ? "–" : others;
-    one("published").textContent = over ? "–" : others + last;
-    one("difference").textContent = over ? "–" : signed(last);
-    one("answers").textContent = over ? "Choose another office, or start anew with the next seed."
-      : asked === 1 ? "Asked once."
-      : !state.office.fresh ? `Asked ${asked} times: the same number each time.`
-      : `${asked} answers, differences ${differences.map(signed).join(" ")}; ` +
-        `on average ${signed(Number(mean.toFixed(2)))}.`;
-    one("ask").disabled = one("ask-ten").disabled = over || asked >= mostAsks;
+    const last = differences[differences.length - 1];
+    const values = { office: state.office.name, number: rounds + 1, plan: state.plan };
+    one("title").textContent = say(over ? "over" : "round", values);
+    one("others").textContent = over ? say("none") : others;
+    one("published").textContent = over ? say("none") : others + last;
+    one("difference").textContent = over ? say("none") : signed(last);
+    one("answers").textContent = over ? say("choose") : answers(asked, differences);
+    one("ask").disabled = one("ask-ten").disabled = over || asked >= most;
     one("ill").disabled = one("well").disabled = over;
+  }
+
+  function answers(asked, differences) {
+    if (asked === 1) return say("asked_once");
+    if (!state.office.fresh) return say("asked_same", { asked });
+    const listed = differences.map(signed).join(" ");
+    return say("asked_fresh", { asked, differences: listed, mean: rules.mean(differences) });
   }
 
   function ask(count) {
     if (complete()) return;
     const score = played();
-    score.asked = Math.min(score.asked + count, mostAsks);
+    score.asked = Math.min(score.asked + count, most);
     showRound();
-    const shown = one("published").textContent;
-    const said = state.office.fresh ? `Answer ${score.asked} is ${shown}; all are listed above.`
-      : `The same number again: ${shown}.`;
-    one("status").textContent = score.asked < mostAsks ? said : `${said} More than ${mostAsks} are not given.`;
+    const values = { asked: score.asked, published: one("published").textContent };
+    const said = say(state.office.fresh ? "answer_fresh" : "answer_same", values);
+    one("status").textContent = score.asked < most ? said : `${said} ${say("no_more", { most })}`;
   }
 
   function guess(ill) {
@@ -98,11 +97,9 @@
     const focused = document.activeElement;
     showRound();
     showScores();
-    const next = complete() ? `All ${state.plan} rounds of this office are played.`
-      : `Now round ${score.rounds + 1}: you know ${one("others").textContent}, published are ` +
-        `${one("published").textContent}.`;
-    one("status").textContent = `${ill === present ? "Right" : "Wrong"}: the dentist was ` +
-      `${present ? "ill" : "not ill"}. ${next}`;
+    const said = say(ill === present ? "right" : "wrong", { state: say(present ? "ill" : "well") });
+    const now = { number: score.rounds + 1, others: one("others").textContent, published: one("published").textContent };
+    one("status").textContent = `${said} ${complete() ? say("all_played", { plan: state.plan }) : say("now", now)}`;
     if (focused && focused.disabled) one("status").focus();
   }
 
@@ -122,17 +119,14 @@
     return picture;
   }
 
-  function inWords(found) {
-    return `${found.right} of ${counted(found.rounds, "round")} right: ${percent(found.rate)}, ` +
-      `95 % interval ${percent(found.low)} to ${percent(found.high)}.`;
+  function inWords({ right, rounds, rate, low, high }) {
+    return say("score", { right, rounds, rate: percent(rate), low: percent(low), high: percent(high) });
   }
 
   function promise(office, asks) {
-    const delta = Number(office.deltas[asks - 1].toPrecision(3));
-    const shown = `(ε,\u00a0δ)\u00a0=\u00a0(${office.epsilon},\u00a0${delta})`;
-    if (delta === 1) return `Promise: none, ${shown}.`;
-    if (!office.fresh) return `Promise: ${shown}, however often you ask.`;
-    return `What its noise can promise for ${counted(asks, "answer")}: ${shown}.`;
+    const delta = office.deltas[asks - 1];
+    const kind = delta === "1" ? "promise_none" : office.fresh ? "promise_fresh" : "promise_same";
+    return say(kind, { asks, pair: say("pair", { epsilon: office.epsilon, delta }) });
   }
 
   function showScores() {
@@ -143,7 +137,7 @@
       card.className = "game-score";
       card.dataset.office = office.name;
       const title = document.createElement("h3");
-      title.textContent = `The ${office.name} office`;
+      title.textContent = say("office", { office: office.name });
       card.append(title, drawn(office, found, most));
       if (rounds) card.append(paragraph(inWords(found)));
       card.append(paragraph(rules.sentence(found, office.bounds[most - 1], state.plan)));
@@ -162,58 +156,35 @@
   function playStrategy() {
     const office = state.office, threshold = Number(one("threshold").value);
     const rounds = Number(one("rounds").value), asks = Number(one("asks").value);
-    const answers = office.fresh ? asks : 1, place = data.thresholds.indexOf(threshold);
+    const answers = office.fresh ? asks : 1, rates = office.rates[answers - 1], best = Math.max(...rates);
     const found = rules.score(rules.play(office, state.seed, rounds, asks, threshold), rounds);
-    const rates = office.rates[answers - 1], best = Math.max(...rates);
     const title = document.createElement("h3");
-    title.textContent = `The ${office.name} office, t = ${signed(threshold)}, ${counted(asks, "answer")} a round`;
-    const exact = `Exactly, this rule is right in ${percent(rates[place])} of all rounds; ` +
-      `the best t, such as ${signed(data.thresholds[rates.indexOf(best)])}, in ${percent(best)}.`;
+    title.textContent = say("strategy_title", { office: office.name, threshold: signed(threshold), asks });
+    const exactly = say("exactly", {
+      rate: percent(rates[data.thresholds.indexOf(threshold)]),
+      best: signed(data.thresholds[rates.indexOf(best)]),
+      best_rate: percent(best),
+    });
     one("outcome").replaceChildren(
       title,
       drawn(office, found, answers),
       paragraph(inWords(found)),
       paragraph(rules.sentence(found, office.bounds[answers - 1], rounds)),
-      paragraph(exact + (office.fresh || asks === 1 ? "" : " All answers were the same.")),
+      paragraph(answers === asks ? exactly : `${exactly} ${say("all_same")}`),
     );
   }
 
   /* --- the page --------------------------------------------------------------------------------------- */
 
-  function options(select, values) {
-    select.replaceChildren(...values.map((value) => new Option(String(value), value)));
-  }
-
-  function build() {
-    options(one("plan"), data.plans);
-    options(one("rounds"), data.rounds);
-    one("rounds").value = data.rounds[1];
-    const last = data.thresholds.length - 1;
-    Object.assign(one("threshold"), { min: data.thresholds[0], max: data.thresholds[last], step: 0.5, value: 2 });
-    Object.assign(one("asks"), { max: mostAsks, value: 1 });
-    for (const office of data.offices) {
-      const label = document.createElement("label"), radio = document.createElement("input");
-      Object.assign(radio, { type: "radio", name: "game-office", value: office.name });
-      const name = document.createElement("strong");
-      name.textContent = `The ${office.name} office`;
-      label.append(radio, " ", name, ` ${office.says}.`);
-      one("offices").append(label);
-    }
-    for (const place of document.querySelectorAll("#game [data-fill]")) {
-      place.textContent = percent(data[place.dataset.fill]);
-    }
-    one("all").hidden = false;
-  }
-
   function listen() {
     one("setup").addEventListener("submit", (event) => {
       event.preventDefault();
-      state.seed = whole(one("seed").value, data.seed);
+      state.seed = whole(one("seed").value, fields.seed.default);
       state.plan = Number(one("plan").value);
       start();
     });
     one("next-seed").addEventListener("click", () => {
-      state.seed = (state.seed + 1) % 2 ** 32;
+      state.seed = (state.seed + 1) % (fields.seed.high + 1);
       state.plan = Number(one("plan").value);
       start();
     });
@@ -250,7 +221,7 @@
     });
   }
 
-  build();
+  one("all").hidden = false;
   listen();
   readAddress();
   start();

@@ -26,7 +26,7 @@ BELOW: dict[str, set[str]] = {
     f"{WORKSHOP}.figures": {f"{WORKSHOP}.{one}" for one in ("studies", "ledger")},
     f"{WORKSHOP}.course": {f"{WORKSHOP}.{one}" for one in ("run", "studies", "figures")},
     f"{WORKSHOP}.render": {f"{WORKSHOP}.{one}" for one in ("run", "ledger", "figures")},
-    f"{WORKSHOP}.site": {f"{WORKSHOP}.{one}" for one in ("run", "ledger", "figures", "render")},
+    f"{WORKSHOP}.site": {f"{WORKSHOP}.{one}" for one in ("run", "studies", "ledger", "figures", "render")},
     WORKSHOP: {f"{WORKSHOP}.{one}" for one in ("run", "ledger", "render")},
 }
 """What each package may import of the project; the workshop also all of the library but its commands."""

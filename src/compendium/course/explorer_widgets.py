@@ -1,129 +1,112 @@
 """The explorer in a notebook: fields to type in, sliders to drag, and at once what follows from them.
 
-The texts are what counts: they are exact decimals, and a slider only writes rounded ones. All numbers come
-from `compendium.studies.explorer`; here they are only laid out.
+What is typed counts: it is an exact decimal, and a slider only writes round ones. All numbers come from
+`compendium.studies.explorer` and all words from its ``explorer.toml``, as on the explorer's page; here they
+are only laid out.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from html import escape
-from math import log2, log10
+from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
 import ipywidgets
 
 from compendium.figures import explorer as pictures
-from compendium.figures.explorer import short
-from compendium.studies import explorer, explorer_words
-from compendium.studies.explorer import LIMITS, Explored, Settings
-from compendium.studies.explorer_words import texts
+from compendium.studies import explorer, explorer_words, words
+from compendium.studies.explorer import FIELDS, Explored, Settings, say
+from compendium.studies.explorer_words import ladder, nearest, texts
 from tablebuilder_dp.support import parameters
 
-RULES = {"the paper's ceilings": "ceiling", "symmetric weights": "symmetric"}
-STEPS = 50
-"""A slider has so many steps for a power of ten of ε, or for a slack of 1."""
-
-ROWS = (
-    ("smallest support D* for the wanted (ε, δ)", "best_support", ""),
-    ("support D", "support", ""),
-    ("γ", "gamma", ""),
-    ("values of [−D, D] that no key gives", "", "lost_values"),
-    ("variance", "variance", "variance_table"),
-    ("bias", "", "bias"),
-    ("δ at the wanted ε, the larger of both directions", "delta", "delta_table"),
-    ("where δ becomes flat; two-sided ε<sup>Q</sup>", "plateau_onset", "epsilon_two_sided"),
-    ("one-sided ε<sup>Q</sup> of the paper", "", "epsilon_one_sided"),
-    ("δ<sup>Q</sup> of the paper, the larger end", "", "delta_q"),
-    ("least ε that goes with δ<sup>Q</sup>", "", "epsilon_smallest"),
-)
-"""What is shown of `explorer.numbers`: of the noise, and of its lookup table."""
+LABELS = {"description_width": "11em"}
 
 
 class Field:
-    """A setting: a text that says exactly what is chosen, a slider that writes it, and room for a problem."""
+    """A setting: a text that says exactly what is chosen, a slider that writes it, and room for a problem.
 
-    def __init__(self, label: str, text: str, slider: Any, write: Callable[[int], str], hint: str) -> None:
-        wide = ipywidgets.Layout(width="15em", flex="0 0 15em")
+    The slider counts the rungs of the setting's ladder: whole numbers alone come back from a browser as they
+    were when Python moves it.
+    """
+
+    def __init__(self, name: str, typed: Callable[[str, str], None]) -> None:
+        self.name, self.ladder = name, ladder(name)
+        fixed = {"width": "18em", "flex": "0 0 18em"}  # else a long message would squeeze it
         self.text = ipywidgets.Text(
-            value=text, description=label, continuous_update=False, layout=wide, tooltip=hint
+            description=FIELDS[name]["label"],
+            tooltip=words.fill(FIELDS[name]["help"], **FIELDS[name]),
+            continuous_update=False,
+            style=LABELS,
+            layout={"width": "22em", "flex": "0 0 22em"},
         )
-        self.slider = slider
+        self.slider = ipywidgets.IntSlider(max=len(self.ladder) - 1, readout=False, layout=fixed)
         self.message = ipywidgets.HTML()
-        self._write = write
-        self._follows = False
-        slider.observe(self._moved, "value")
+        self.text.observe(lambda change: typed(name, change["new"].strip()), "value")
+        self.slider.observe(lambda change: typed(name, self.ladder[change["new"]]), "value")
 
-    def _moved(self, change: Any) -> None:
-        if not self._follows:
-            self.text.value = self._write(change["new"])
-
-    def follow(self, place: float) -> None:
-        """Put the slider where the text is, as near as it can be; the text stays as it was typed."""
-        self._follows = True
-        self.slider.value = round(place)
-        self._follows = False
-
-
-def _slider(low: int, high: int) -> Any:
-    """A slider over whole numbers, which alone a browser returns unchanged when Python moves them."""
-    fixed = ipywidgets.Layout(width="18em", flex="0 0 18em")  # else a long message would squeeze it
-    return ipywidgets.IntSlider(min=low, max=high, readout=False, layout=fixed)
+    def follow(self, text: str, *, good: bool) -> None:
+        """Show a text as it was typed, with the slider as near as it can be if the text is good."""
+        if self.text.value.strip() != text:
+            self.text.value = text
+        if good and text:
+            self.slider.value = nearest(self.name, text)
 
 
 class Explorer:
     """Controls, pictures and numbers of one design and its lookup table, for the end of a cell.
 
-    ``settings`` and ``explored`` are those of the last input that had an answer.
+    ``typed`` is what stands in the fields, right or wrong; ``settings`` and ``explored`` are those of the
+    last input that had an answer.
 
     >>> Explorer(Settings(keysize=2**16))
     Explorer(epsilon=0.5, delta=1e-4, support=auto, slack=0.1, keysize=2^16, rule=ceiling)
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
-        typed = texts(settings or Settings())
-        ends = (round(STEPS * log10(Fraction(limit))) for limit in LIMITS["epsilon"])
-        sliders: dict[str, tuple[str, Any, Callable[[int], str]]] = {
-            "epsilon": ("ε", _slider(*ends), lambda step: short(10 ** (step / STEPS))),
-            "delta": ("δ", _slider(-12, -1), lambda power: short(10**power)),
-            "support": ("D", _slider(1, 200), str),
-            "slack": ("slack", _slider(0, STEPS), lambda step: short(step / STEPS)),
-            "keysize": ("KEYSIZE", _slider(1, 64), "2^{}".format),
-        }
-        hints = {"support": "a number, or auto for the smallest support D*", "keysize": "such as 2^32"}
-        self.fields = {
-            name: Field(label, typed[name], slider, write, hints.get(name, "a decimal number"))
-            for name, (label, slider, write) in sliders.items()
-        }
-        self.rule = ipywidgets.Dropdown(options=RULES, value=typed["rule"], description="rule")
-        self.best = ipywidgets.Button(description="take D*", layout=ipywidgets.Layout(width="6em"))
-        self.best.on_click(lambda _: setattr(self.fields["support"].text, "value", "auto"))
+        self.typed, self._follows = texts(settings or Settings()), False
+        rules = [(label, rule) for rule, label in FIELDS["rule"]["choices"].items()]
+        self.fields = {name: Field(name, self._type) for name in FIELDS if name != "rule"}
+        self.auto = ipywidgets.Checkbox(description=say("auto"), indent=False, layout={"width": "16em"})
+        self.rule = ipywidgets.RadioButtons(
+            options=rules, description=FIELDS["rule"]["label"], style=LABELS, layout={"width": "max-content"}
+        )
+        self.example = ipywidgets.Button(description=say("example"), layout={"width": "max-content"})
+        self.explain = ipywidgets.Checkbox(description=say("explain"), indent=False)
         self.messages = {name: field.message for name, field in self.fields.items()}
         self.messages["rule"] = ipywidgets.HTML()
-        self.stale, self.verdict, self.numbers, self.lines = (ipywidgets.HTML() for _ in range(4))
-        self.noise, self.curve = (ipywidgets.HTML(layout=ipywidgets.Layout(max_width="100%")) for _ in "ab")
+        self.verdict, self.stale, self.why, self.numbers, self.lines = (ipywidgets.HTML() for _ in range(5))
+        self.noise, self.curve = (ipywidgets.HTML(layout={"max_width": "100%"}) for _ in "ab")
         self._drawn: dict[str, Any] = {}
-        for control in (*(field.text for field in self.fields.values()), self.rule):
-            control.observe(self._update, "value")
-        self._show(explorer.explore(explorer.read(typed)))
+        self._show(explorer.explore(explorer.read(self.typed)))
+        self._follow({})
+        self.auto.observe(lambda change: self._type("support", self._own_support(change["new"])), "value")
+        self.rule.observe(lambda change: self._type("rule", change["new"]), "value")
+        self.explain.observe(lambda _: self._show_numbers(), "value")
+        self.example.on_click(lambda _: self._update(texts(Settings())))
         self.box = ipywidgets.VBox(self._layout())
 
+    def _own_support(self, auto: bool) -> str:
+        return "auto" if auto else self.fields["support"].text.value or str(self.explored.support)
+
     def _layout(self) -> list[Any]:
-        rows = []
-        for name, field in self.fields.items():
-            extra = [self.best] if name == "support" else []
-            rows.append(_row(field.text, field.slider, *extra, field.message))
-        rows.append(_row(self.rule, self.messages["rule"]))
-        return [*rows, self.stale, self.verdict, _row(self.noise, self.curve), self.numbers, self.lines]
+        rows: list[Any] = []
+        for group, names in groupby(FIELDS, lambda name: FIELDS[name]["group"]):
+            rows.append(ipywidgets.HTML(f"<b>{escape(group)}</b>"))
+            rows += [self._row(name) for name in names]
+        outputs = (self.verdict, self.stale, self.why, _row(self.noise, self.curve), self.explain)
+        return [*rows, self.example, *outputs, self.numbers, self.lines]
+
+    def _row(self, name: str) -> Any:
+        if name == "rule":
+            return _row(self.rule, self.messages[name])
+        extra = [self.auto] if name == "support" else []
+        return _row(self.fields[name].text, self.fields[name].slider, *extra, self.messages[name])
 
     def __repr__(self) -> str:
-        return f"Explorer({self._line()})"
-
-    def _line(self) -> str:
-        return ", ".join(f"{name}={text}" for name, text in texts(self.settings).items())
+        return f"Explorer({', '.join(f'{name}={text}' for name, text in texts(self.settings).items())})"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         return {**self.box._repr_mimebundle_(**options), "text/plain": repr(self)}
@@ -133,69 +116,92 @@ class Explorer:
         """What is shown: the last settings that had an answer."""
         return self.explored.settings
 
-    @property
-    def typed(self) -> dict[str, str]:
-        """What stands in the fields, right or wrong."""
-        found = {name: field.text.value.strip() for name, field in self.fields.items()}
-        return {**found, "rule": self.rule.value}
+    def _type(self, name: str, text: str) -> None:
+        if not self._follows:
+            self._update({name: text})
 
-    def _update(self, _: Any) -> None:
-        """Show what follows from the fields, or what is wrong with them beside the last that was right."""
-        problems = {}
-        for name, text in self.typed.items():
-            try:
-                explorer.read({name: text})
-            except (TypeError, ValueError) as error:
-                problems[name] = str(error)
-        if not problems:
-            try:
-                self._show(explorer.explore(explorer.read(self.typed)))
-            except (ValueError, ArithmeticError) as error:
-                name = str(error).split()[0]
-                problems[name if name in self.messages else "rule"] = str(error)
+    def _update(self, typed: Mapping[str, str]) -> None:
+        """Show what follows from what is typed, or what is wrong with it beside the last that was right."""
+        self.typed.update(typed)
+        problems = self._problems()
         for name, message in self.messages.items():
             message.value = f"<b>{escape(problems[name])}</b>" if name in problems else ""
         self.stale.value = ""
         if problems:
-            words = f"No answer for these settings. Below is the last that had one: {self._line()}."
-            self.stale.value = f"<b>{escape(words)}</b>"
+            self.verdict.value = f"<b>{escape(say('no_answer'))}</b>"
+            answered = explorer_words.settings(self._answered, self.explored.support)
+            self.stale.value = escape(say("stale", settings=answered))
             self.lines.value = ""  # nobody shall take home a table beside settings that are not its own
+        self._follow(problems)
+
+    def _problems(self) -> dict[str, str]:
+        """What is wrong, by field; if nothing is, show what follows."""
+        problems = {}
+        for name, text in self.typed.items():
+            try:
+                explorer.read({name: text})
+            except explorer.RefusalError as refusal:
+                problems[name] = str(refusal)
+        if not problems:
+            try:
+                self._show(explorer.explore(explorer.read(self.typed)))
+            except explorer.RefusalError as refusal:
+                problems = dict.fromkeys(refusal.fields, str(refusal))
+            except ArithmeticError as error:
+                problems["rule"] = str(error)
+        return problems
+
+    def _follow(self, problems: Mapping[str, str]) -> None:
+        """Move every control to what is typed."""
+        self._follows = True
+        auto = self.typed["support"] == "auto"
+        best = "" if problems else str(self.explored.best_support)
+        for name, field in self.fields.items():
+            text = best if name == "support" and auto else self.typed[name]
+            field.follow(text, good=name not in problems)
+        self.auto.value, self.rule.value = auto, self.typed["rule"]
+        self._follows = False
 
     def _show(self, found: Explored) -> None:
         numbers = explorer.numbers(found)  # first, as what has no numbers is not shown
-        self.explored = found
+        self.explored, self._answered = found, dict(self.typed)
         noise = (found.support, found.gamma, found.table)
         wanted = (found.design.epsilon, parameters.delta(found.settings.delta))
-        alt = f"A bell-shaped noise and its lookup table. No key gives: {numbers['lost_values']}."
-        self._draw("noise", noise, pictures.noise_axes, alt)
-        alt = f"δ falls with ε; the noise's stays at {numbers['delta']} from {numbers['plateau_onset']} on."
-        self._draw("curve", (*noise, *wanted), pictures.curve_axes, alt)
+        described, caption = say("pmf_described", **numbers), f"<b>{say('pmf_caption')}</b>"
+        self._draw("noise", noise, pictures.noise_axes, described, caption)
+        described = say("curve_described", **numbers, wanted=found.settings.delta)
+        caption = f"<b>{say('curve_caption')}</b> {say('plateau', **numbers)}"
+        self._draw("curve", (*noise, *wanted), pictures.curve_axes, described, caption)
         self.verdict.value = f"<b>{escape(explorer_words.verdict(found))}</b>"
-        self.numbers.value = _table(numbers)
+        self.why.value = escape(explorer_words.reasons(found))
+        self._show_numbers()
         self.lines.value = _lines(found)
-        self.fields["epsilon"].follow(STEPS * log10(wanted[0]))
-        self.fields["delta"].follow(log10(wanted[1]))
-        self.fields["support"].follow(found.support)
-        self.fields["slack"].follow(float(STEPS * found.design.slack))
-        self.fields["keysize"].follow(log2(found.table.keysize))
 
-    def _draw(self, name: str, shown: Any, draw: Callable[[Any, Explored], None], alt: str) -> None:
+    def _show_numbers(self) -> None:
+        self.numbers.value = _table(explorer.numbers(self.explored), explained=self.explain.value)
+
+    def _draw(
+        self, name: str, shown: Any, draw: Callable[[Any, Explored], None], alt: str, caption: str
+    ) -> None:
         """Draw anew what has changed."""
         if self._drawn.get(name) != shown:
             picture = b64encode(pictures.live(draw, self.explored)).decode()
             size = 'width="440" style="max-width: 100%"'
-            html = f'<img alt="{escape(alt)}" {size} src="data:image/png;base64,{picture}">'
-            getattr(self, name).value = html
+            image = f'<img alt="{escape(alt)}" {size} src="data:image/png;base64,{picture}">'
+            getattr(self, name).value = f'<div style="max-width: 440px">{image}<br>{caption}</div>'
             self._drawn[name] = shown
 
 
 def _row(*parts: Any) -> Any:
-    return ipywidgets.HBox(parts, layout=ipywidgets.Layout(flex_flow="row wrap"))
+    return ipywidgets.HBox(parts, layout={"flex_flow": "row wrap"})
 
 
-def _table(numbers: Mapping[str, str]) -> str:
-    rows = [("", "<b>noise</b>", "<b>lookup table</b>")]
-    rows += [(label, numbers.get(noise, ""), numbers.get(table, "")) for label, noise, table in ROWS]
+def _table(numbers: Mapping[str, str], *, explained: bool) -> str:
+    rows = [("", f"<b>{say('noise')}</b>", f"<b>{say('table')}</b>")]
+    for row in explorer.WORDS["rows"]:
+        more = f"<br><small>{words.html(words.fill(row['explain'], **numbers))}</small>" if explained else ""
+        noise = row.get("noise_is") or numbers.get(row.get("noise", ""), "")
+        rows.append((f"{words.html(row['label'])}{more}", noise, numbers.get(row.get("table", ""), "")))
     cells = ("".join(f"<td style='padding-right:2em'>{cell}</td>" for cell in row) for row in rows)
     return f"<table style='line-height:1.6'><tr>{'</tr><tr>'.join(cells)}</tr></table>"
 
@@ -203,11 +209,15 @@ def _table(numbers: Mapping[str, str]) -> str:
 def _lines(found: Explored) -> str:
     """The table to take home, and the lines that make it again."""
     typed = texts(found.settings)
-    name = f"lookup-table-D{found.support}-K{found.table.keysize}-{found.settings.rule}.csv"
     data = f"data:text/csv;charset=utf-8,{quote(explorer.csv(found))}"
-    again = (explorer_words.command(found), explorer_words.python(typed), explorer_words.address(typed))
-    shown = "".join(f"<pre style='white-space:pre-wrap'>{escape(line)}</pre>" for line in again)
-    return (
-        f"<a download='{name}' href='{data}' style='text-decoration:underline'>Download the lookup table as "
-        f"CSV</a>, or make it again in a terminal, in Python, or on the web site's explorer page:{shown}"
+    again = {
+        say("in_shell"): explorer_words.command(found),
+        say("in_python"): explorer_words.python(typed),
+        say("on_site"): explorer_words.address(typed),
+    }
+    shown = (
+        f"{escape(title)}<pre style='white-space:pre-wrap'>{escape(lines)}</pre>"
+        for title, lines in again.items()
     )
+    link = f"<a download='{explorer_words.file_name(found)}' href='{data}' style='text-decoration:underline'>"
+    return f"{link}{escape(say('download'))}</a><br>{''.join(shown)}"

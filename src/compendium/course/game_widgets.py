@@ -1,46 +1,52 @@
-"""The differencing game to play in a notebook: three offices, a score, and a rule that plays by itself."""
+"""The differencing game to play in a notebook: three offices, a score, and a rule that plays by itself.
+
+The words and the ranges are those of ``game.toml`` in `compendium.studies`, as on the game's page.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 import ipywidgets as widgets
 
-from compendium.course import game_page
-from compendium.studies import game
-from compendium.studies.game import Office
+from compendium.studies import game, game_words
+from compendium.studies.game import FIELDS, WORDS, Office
+from compendium.studies.game_words import MOST_ASKS, say
+
+SEED: int = FIELDS["seed"]["default"]
+PLAN: int = FIELDS["plan"]["default"]
 
 
 class Game(widgets.VBox):  # type: ignore[misc]
     """One game with a seed and a plan. Every shown thing is the value of a widget."""
 
-    def __init__(self, offices: Mapping[str, Office], *, seed: int = game_page.SEED, plan: int = 20) -> None:
+    def __init__(self, offices: Mapping[str, Office], *, seed: int = SEED, plan: int = PLAN) -> None:
         self._offices = dict(offices)
-        names = [(f"the {name} office {game_page.SAYS[name]}", name) for name in self._offices]
-        self.seed = widgets.BoundedIntText(value=seed, min=0, max=2**32 - 1, description="seed")
-        self.plan = widgets.Dropdown(options=game_page.PLANS, value=plan, description="rounds")
-        self.office = widgets.Dropdown(options=names, layout={"width": "max-content"})
-        self.shown, self.result, self.scores, self.outcome = (widgets.HTML() for _ in range(4))
-        self.ask, self.ask_ten = _button("Ask again"), _button("Ask ten times")
-        self.ill, self.well = _button("Guess ill"), _button("Guess not ill")
-        self.threshold = widgets.FloatSlider(
-            value=2, min=game_page.THRESHOLDS[0], max=game_page.THRESHOLDS[-1], step=0.5, description="t"
-        )
-        self.asks = widgets.IntSlider(value=1, min=1, max=game_page.MOST_ASKS, description="answers")
-        self.rounds = widgets.Dropdown(options=game_page.ROUNDS, value=1000, description="rounds")
-        self.run = _button("Play the rule")
+        choices = [(f"{say('office', office=name)} {WORDS['does'][name]}", name) for name in offices]
+        self.seed = _field(widgets.BoundedIntText, "seed", value=seed)
+        self.plan = _field(widgets.Dropdown, "plan", value=plan)
+        self.next_seed = _button("next_seed")
+        self.office = widgets.RadioButtons(options=choices, layout={"width": "max-content"})
+        self.shown, self.status, self.scores, self.outcome = (widgets.HTML() for _ in range(4))
+        self.ask, self.ask_ten = _button("ask"), _button("ask_ten")
+        self.ill, self.well = _button("guess_ill"), _button("guess_well")
+        self.threshold = _field(widgets.FloatSlider, "threshold", readout_format="+")
+        self.asks = _field(widgets.IntSlider, "asks")
+        self.rounds = _field(widgets.Dropdown, "rounds")
+        self.run = _button("play")
         super().__init__(
             [
-                widgets.HBox([self.seed, self.plan]),
+                widgets.HBox([self.seed, self.plan, self.next_seed]),
+                widgets.HTML(_bold(say("offices"))),
                 self.office,
                 self.shown,
                 widgets.HBox([self.ask, self.ask_ten, self.ill, self.well]),
-                self.result,
+                self.status,
+                widgets.HTML(_bold(say("scores"))),
                 self.scores,
-                widgets.HTML(
-                    "A rule: guess ill when the difference, on average over all answers, is at least t."
-                ),
+                widgets.HTML(f"{_bold(say('strategy'))}{_paragraph(say('rule'))}"),
                 widgets.HBox([self.threshold, self.asks]),
                 widgets.HBox([self.rounds, self.run]),
                 self.outcome,
@@ -48,6 +54,7 @@ class Game(widgets.VBox):  # type: ignore[misc]
         )
         self.seed.observe(self._start, "value")
         self.plan.observe(self._start, "value")
+        self.next_seed.on_click(self._next)
         self.office.observe(self._choose, "value")
         self.ask.on_click(lambda _: self._ask(1))
         self.ask_ten.on_click(lambda _: self._ask(10))
@@ -58,7 +65,7 @@ class Game(widgets.VBox):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         names = ", ".join(self._offices)
-        return f"a game against these offices: {names}; seed {self.seed.value}, {self.plan.value} rounds each"
+        return say("described", offices=names, seed=self.seed.value, plan=self.plan.value)
 
     def _start(self, _: Any = None) -> None:
         self._played: dict[str, list[bool]] = {name: [] for name in self._offices}
@@ -66,8 +73,11 @@ class Game(widgets.VBox):  # type: ignore[misc]
         self._most = dict.fromkeys(self._offices, 1)
         self._choose()
 
+    def _next(self, _: Any = None) -> None:
+        self.seed.value = (self.seed.value + 1) % (FIELDS["seed"]["high"] + 1)
+
     def _choose(self, _: Any = None) -> None:
-        self.result.value = self.outcome.value = ""
+        self.status.value = self.outcome.value = ""
         self._show()
 
     def _dealt(self) -> game.Rounds:
@@ -77,30 +87,27 @@ class Game(widgets.VBox):  # type: ignore[misc]
             self._offices[name], [number], seed=self.seed.value, asks=self._asked[name], by_hand=True
         )
 
-    def _show(self) -> None:
+    def _round(self) -> game_words.Shown:
         name = self.office.value
-        number, dealt = len(self._played[name]), self._dealt()
-        over = number >= self.plan.value
-        for button in (self.ask, self.ask_ten, self.ill, self.well):
-            button.disabled = over
-        differences = dealt.differences[0].tolist()
-        others, more = int(dealt.others[0]), ""
-        if len(differences) > 1:
-            listed, mean = " ".join(f"{z:+d}" for z in differences), sum(differences) / len(differences)
-            more = f" ({len(differences)} answers: {listed}; on average {mean:+.2f})"
-        self.shown.value = (
-            f"All {self.plan.value} rounds of this office are played."
-            if over
-            else f"<b>Round {number + 1} of {self.plan.value}.</b> Others with the illness: {others}. "
-            f"Published: <b>{others + differences[-1]}</b>. Difference: <b>{differences[-1]:+d}</b>{more}."
+        number = len(self._played[name]) + 1
+        return game_words.Shown(self._offices[name], self._dealt(), number=number, plan=self.plan.value)
+
+    def _show(self) -> None:
+        shown = self._round()
+        self.ask.disabled = self.ask_ten.disabled = shown.over or shown.asked >= MOST_ASKS
+        self.ill.disabled = self.well.disabled = shown.over
+        numbers = "".join(
+            f"<div><b style='font-size: 1.6em'>{number}</b><br>{name}</div>"
+            for name, number in shown.numbers().items()
         )
-        cards = "".join(map(self._card, self._offices))
-        self.scores.value = f'<div style="display: flex; flex-wrap: wrap; gap: 0 2em">{cards}</div>'
+        self.shown.value = f"{_bold(shown.title())}{_side_by_side(numbers)}{_paragraph(shown.answers())}"
+        self.scores.value = _side_by_side("".join(map(self._card, self._offices)))
 
     def _ask(self, times: int) -> None:
         name = self.office.value
-        self._asked[name] = min(self._asked[name] + times, game_page.MOST_ASKS)
+        self._asked[name] = min(self._asked[name] + times, MOST_ASKS)
         self._show()
+        self.status.value = escape(self._round().after_asking())
 
     def _guess(self, ill: bool) -> None:
         name = self.office.value
@@ -111,26 +118,57 @@ class Game(widgets.VBox):  # type: ignore[misc]
         if self._offices[name].fresh:
             self._most[name] = max(self._most[name], self._asked[name])
         self._asked[name] = 1
-        verdict = "Right" if ill == present else "Wrong"
-        self.result.value = f"{verdict}: the dentist was {'ill' if present else 'not ill'}."
         self._show()
+        self.status.value = escape(self._round().after_guessing(right=ill == present, present=present))
 
     def _card(self, name: str) -> str:
-        played = self._played[name]
+        played, asks, office = self._played[name], self._most[name], self._offices[name]
         found = game.score(sum(played), len(played))
-        title = f"The {name} office"
-        return game_page.card(title, self._offices[name], found, asks=self._most[name], plan=self.plan.value)
+        title = say("office", office=name)
+        return _card(title, office, found, game_words.promise(office, asks), asks=asks, plan=self.plan.value)
 
     def _run(self, _: Any = None) -> None:
         office, rounds, threshold = self._offices[self.office.value], self.rounds.value, self.threshold.value
         asks = self.asks.value if office.fresh else 1
         right = game.play(office, seed=self.seed.value, rounds=rounds, asks=asks, threshold=threshold)
-        answers = game_page.counted(self.asks.value, "answer")
-        title = f"The {office.name} office, t = {threshold:+g}, {answers} a round"
-        exact = f"<p>Exactly: {game_page.percent(office.rate(threshold, asks))} with this t.</p>"
+        shown = {"office": office.name, "threshold": game_words.signed(threshold), "asks": self.asks.value}
+        exactly = game_words.exactly(office, threshold, self.asks.value)
         found = game.score(sum(right), rounds)
-        self.outcome.value = game_page.card(title, office, found, asks=asks, plan=rounds) + exact
+        self.outcome.value = _card(
+            say("strategy_title", **shown), office, found, exactly, asks=asks, plan=rounds
+        )
 
 
-def _button(words: str) -> widgets.Button:
-    return widgets.Button(description=words)
+def _field(kind: Any, name: str, **options: Any) -> Any:
+    """A control with the label, the range and the default of a field, unless told otherwise."""
+    field = FIELDS[name]
+    names = {"default": "value", "low": "min", "high": "max", "step": "step", "choices": "options"}
+    known = {names[key]: value for key, value in field.items() if key in names}
+    style = {"description_width": "max-content"}
+    return kind(description=field["label"], style=style, **known | options)
+
+
+def _button(name: str) -> widgets.Button:
+    return widgets.Button(description=say(name))
+
+
+def _bold(text: str) -> str:
+    return f"<b>{escape(text)}</b>"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def _side_by_side(parts: str) -> str:
+    return f'<div style="display: flex; flex-wrap: wrap; gap: 0 2em">{parts}</div>'
+
+
+def _card(title: str, office: Office, found: game.Score, last: str, *, asks: int, plan: int) -> str:
+    """The score against an office: its picture, and in words what it says."""
+    bound = office.bound(asks)
+    said = [game_words.score(found)] * (found.rounds > 0)
+    said += [game_words.sentence(found, bound=bound, plan=plan), last]
+    picture = game_words.bar(found, bound=bound, best=office.best(asks))
+    style = "flex: 1 1 18em; max-width: 26em; line-height: 1.4"
+    return f'<div style="{style}">{_bold(title)}{picture}{"".join(map(_paragraph, said))}</div>'

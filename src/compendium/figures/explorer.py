@@ -21,12 +21,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from compendium.figures.drawing import STYLE, Drawing, styled
 from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE
 from compendium.studies import explorer
-from compendium.studies.explorer import Explored, Settings
+from compendium.studies.explorer import Explored, Settings, say
 from tablebuilder_dp import design
 from tablebuilder_dp.beyond import symmetric
 
 DECADES = 6
-"""A curve that falls further below the wanted δ than so many decades leaves its picture."""
+"""A curve that falls further below the wanted δ than this many decades leaves its picture."""
 
 HIGHEST = 1.5
 """Ratios ε^Q/ε above this are not drawn to scale."""
@@ -42,14 +42,14 @@ def noise_axes(axes: Any, explored: Explored) -> None:
     """Draw p(z) as bars, p^Q(z) as dots, and a cross at each value that no key gives."""
     support, table = explored.support, explored.table
     edges = np.arange(-support, support + 2) - 0.5
-    axes.stairs(explored.pmf, edges, fill=True, color=BLUE, alpha=0.45, label="noise")
+    axes.stairs(explored.pmf, edges, fill=True, color=BLUE, alpha=0.45, label=say("noise"))
     given = [(z, weight / table.keysize) for z, weight in enumerate(table.weights, -support) if weight]
     size = 4 if support <= 40 else 2
-    axes.plot(*zip(*given, strict=True), "o", color=ORANGE, markersize=size, label="lookup table")
+    axes.plot(*zip(*given, strict=True), "o", color=ORANGE, markersize=size, label=say("table"))
     if table.lost:
         marks: Any = {"color": "black", "markersize": size + 1, "clip_on": False}
-        axes.plot(table.lost, [0] * len(table.lost), "x", **marks, label="no key gives this value")
-    axes.set(xlabel="noise z", ylabel="probability", ylim=(0, None))
+        axes.plot(table.lost, [0] * len(table.lost), "x", **marks, label=say("lost"))
+    axes.set(xlabel=say("pmf_x"), ylabel=say("pmf_y"), ylim=(0, None))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(axis="x", visible=False)
 
@@ -59,18 +59,18 @@ def curve_axes(axes: Any, explored: Explored) -> None:
     epsilon, delta = float(explored.design.epsilon), float(explored.settings.delta)
     found = explorer.curve(explored)
     axes.set_yscale("log", nonpositive="mask")
-    axes.plot(found.epsilon, found.noise, color=BLUE, label="noise")
-    axes.plot(found.epsilon, found.table, "--", color=ORANGE, label="lookup table")
+    axes.plot(found.epsilon, found.noise, color=BLUE, label=say("noise"))
+    axes.plot(found.epsilon, found.table, "--", color=ORANGE, label=say("table"))
     height = float(explored.delta)
     if height:  # what float64 cannot hold is below every picture
         onset = float(explored.plateau_onset)
-        axes.plot(onset, height, "o", color=BLUE, markersize=6, label="plateau begins")
+        axes.plot(onset, height, "o", color=BLUE, markersize=6, label=say("plateau_begins"))
     axes.axvline(epsilon, color=GREY, linewidth=0.8)
     axes.axhline(delta, color=GREY, linewidth=0.8)
-    axes.plot(epsilon, delta, "+", color="black", markersize=12, label="wanted (ε, δ)")
+    axes.plot(epsilon, delta, "+", color="black", markersize=12, label=say("wanted"))
     shown = np.concatenate([found.noise, found.table, [delta]])
     low, high = shown[shown >= delta * 10.0**-DECADES].min() / 2, 2 * shown.max()
-    axes.set(xlabel="privacy loss ε", ylabel="δ", xlim=(0, found.epsilon[-1]), ylim=(low, high))
+    axes.set(xlabel=say("curve_x"), ylabel=say("curve_y"), xlim=(0, found.epsilon[-1]), ylim=(low, high))
     _plain_decades(axes.yaxis)
 
 
@@ -261,7 +261,7 @@ def _column(column: Sequence[Any], found: Sequence[Reaction]) -> None:
         marks: Any = {"color": colour, "markersize": size, "markerfacecolor": face}
         if rule == symmetric.RULES[0]:
             upper.plot(places, [one.best_support for one in here], ".-", color=BLUE, markersize=4)
-            middle.plot(places, [one.variance for one in here], color=BLUE, label="noise")
+            middle.plot(places, [one.variance for one in here], color=BLUE, label=say("noise"))
         middle.plot(places, [one.variance_table for one in here], "o", **marks, label=f"{rule} table")
         ratios = [one.epsilon_two_sided / one.epsilon for one in here]
         lower.plot(places, ratios, "o", **marks)

@@ -1,8 +1,8 @@
 """What a notebook depends on, and whether any of it has changed since its last run.
 
-A notebook depends on its own cells, on every module of the project that it imports, directly or not, on
-the claims that it is about and the modules that check them, on its own exercises, on the lock and on the
-Python version. All of that is judged by content.
+A notebook depends on its own cells, on every module of the project that it imports, directly or not, with the
+TOML file of the same name beside it if there is one, on the claims that it is about and the modules that
+check them, on its own exercises, on the lock and on the Python version. All of that is judged by content.
 """
 
 from __future__ import annotations
@@ -43,7 +43,12 @@ def everything(name: str) -> str:
     """A digest of all that a notebook could depend on: if it changes during a run, no one knows what ran."""
     digest = hashlib.sha256(_cells(name))
     for path in sorted(
-        (*SOURCES.rglob("*.py"), *(ROOT / "paper").glob("*.toml"), ROOT / "requirements.lock")
+        (
+            *SOURCES.rglob("*.py"),
+            *SOURCES.rglob("*.toml"),
+            *(ROOT / "paper").glob("*.toml"),
+            ROOT / "requirements.lock",
+        )
     ):
         digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
@@ -78,7 +83,7 @@ def closure(modules: Iterable[str]) -> set[Path]:
             seen.add(name)
             path = _file(name)
             if path is not None and path not in found:
-                found.add(path)
+                found |= {file for file in (path, path.with_suffix(".toml")) if file.is_file()}
                 waiting += imported(path.read_text(encoding="utf-8"))
     return found
 

@@ -28,7 +28,7 @@ from compendium.render import errata
 from compendium.run import notebooks
 from compendium.run.manifest import NUMBERS
 from compendium.run.places import ROOT, write
-from compendium.site import contrast, equations, ledger_page, proofs, reference
+from compendium.site import contrast, equations, ledger_page, proofs, reference, tools
 
 OUTPUT = ROOT / "build" / "site"
 PARTS = {
@@ -110,8 +110,11 @@ def stage(source: Path, root: Path) -> None:
         write(path, rehomed(_read(path), depth=len(path.relative_to(source).parts) - 1))
     has = {name for name, path in PARTS.items() if (root / path).is_file()}
     _fill_pages(source, has=has, ledger=ledger_page.load(root))
-    for name in {"explorer", "game"} - has:
-        (source / f"{name}.md").unlink()
+    for name in tools.DATA:
+        if name in has:
+            write(source / f"{name}.html", tools.fragment(source / f"{name}.html"))
+        else:
+            (source / f"{name}.md").unlink()
 
 
 def _fill_pages(source: Path, **about: Any) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tablebuilder_dp import design, sampling
-from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support import parameters
 
 
@@ -56,7 +55,7 @@ def run(
     levels = tuple(step * k for k in range(1, count + 1))
     designs = tuple(design.proposition_3(level, support=support, slack=slack) for level in levels)
     tables = {
-        size: tuple(sampling.lookup_table(Noise(support, made.gamma), keysize=2**size) for made in designs)
+        size: tuple(sampling.lookup_table(made, keysize=2**size) for made in designs)
         for size in bits
     }
     after = {size: tuple(map(sampling.after_sampling, made)) for size, made in tables.items()}

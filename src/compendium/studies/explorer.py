@@ -3,7 +3,7 @@
 A methodologist chooses ε, δ, D, slack, KEYSIZE and the rounding rule; out come the smallest support, the
 noise, its plateau, the lookup table and what the table keeps of the promise. Every number is an exact
 rational or an enclosure, so its ten digits are right, and `site/static/explorer-core.js`, which computes
-the same in a browser, must write the same texts.
+the same in a browser, must write the same texts. What can be chosen stands in ``explorer.toml``.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from compendium.studies import words
 from tablebuilder_dp import certified, design, privacy, sampling
-from tablebuilder_dp.beyond import symmetric
+from tablebuilder_dp.beyond import chain, symmetric
 from tablebuilder_dp.certified import Excess
 from tablebuilder_dp.support import parameters
 from tablebuilder_dp.support.intervals import Ball, Enclosure, below, exponential, to_digits
@@ -29,15 +30,30 @@ from tablebuilder_dp.support.intervals import Ball, Enclosure, below, exponentia
 DIGITS = 10
 """Significant digits of every number that is not a whole one."""
 
-LIMITS = {"epsilon": ("0.01", "20"), "delta": ("1e-30", "0.5"), "slack": ("0", "1")}
+WORDS = words.read("explorer")
+FIELDS = WORDS["fields"]
+LIMITS = {name: (FIELDS[name]["low"], FIELDS[name]["high"]) for name in ("epsilon", "delta", "slack")}
 """The smallest and the largest number that each setting may be."""
 
-NUMBER = re.compile(r"(?=.{1,40}$)[+-]?(?=\.?[0-9])[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?")
+NUMBER = re.compile(r"[+-]?(?=\.?[0-9])[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?")
 """What may be typed as a decimal number, here and on the page."""
 
-SUPPORT_MAX = 1000
+SUPPORT_MAX = int(FIELDS["support"]["high"])
 STEPS = 150
-"""A curve has so many steps of ε/100."""
+"""A curve has this many steps of ε/100."""
+
+
+def say(name: str, /, **values: object) -> str:
+    """A sentence of the explorer, with values in its places."""
+    return words.fill((WORDS["say"] | WORDS["notebook"])[name], **values)
+
+
+class RefusalError(ValueError):
+    """Settings that have no answer: a sentence, and the fields to change."""
+
+    def __init__(self, sentence: str, *fields: str) -> None:
+        super().__init__(sentence)
+        self.fields = fields
 
 
 @dataclass(frozen=True)
@@ -50,16 +66,16 @@ class Settings:
     ValueError: epsilon must be a number from 0.01 to 20, got '-1'
     """
 
-    epsilon: parameters.Number = "0.5"
-    delta: parameters.Number = "1e-4"
-    slack: parameters.Number = "0.1"
+    epsilon: parameters.Number = FIELDS["epsilon"]["default"]
+    delta: parameters.Number = FIELDS["delta"]["default"]
+    slack: parameters.Number = FIELDS["slack"]["default"]
     support: int | None = None
-    keysize: int = 2**32
-    rule: str = symmetric.RULES[0]
+    keysize: int = parameters.read_keysize(FIELDS["keysize"]["default"])
+    rule: str = FIELDS["rule"]["default"]
 
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():
-            value, allowed = getattr(self, name), _allowed(name)
+            value, allowed = getattr(self, name), f"a number from {low} to {high}"
             exact = parameters.number(value, name, includes="low", allowed=allowed)
             if not Fraction(low) <= exact <= Fraction(high):
                 raise parameters.wrong_value(name, allowed, value)
@@ -68,10 +84,6 @@ class Settings:
         parameters.keysize(self.keysize)
         if self.rule not in symmetric.RULES:
             raise parameters.wrong_value("rule", " or ".join(symmetric.RULES), self.rule)
-
-
-def _allowed(name: str) -> str:
-    return f"a number from {' to '.join(LIMITS[name])}"
 
 
 def read(texts: Mapping[str, str]) -> Settings:
@@ -86,27 +98,36 @@ def read(texts: Mapping[str, str]) -> Settings:
     for name in texts:
         if name not in names:
             raise parameters.wrong_value("a setting", f"one of {', '.join(names)}", name)
-    typed: dict[str, Any] = {name: text.strip() for name, text in texts.items()}
-    for name in typed.keys() & LIMITS.keys():
-        if not NUMBER.fullmatch(typed[name]):
-            raise parameters.wrong_value(name, _allowed(name), typed[name])
-    if "support" in typed:
-        typed["support"] = _read_support(typed["support"])
-    if "keysize" in typed:
-        typed["keysize"] = parameters.read_keysize(typed["keysize"])
-    return Settings(**typed)
+    return Settings(**{name: _read(name, text.strip()) for name, text in texts.items()})
 
 
-def _read_support(typed: str) -> int | None:
-    if typed == "auto":
-        return None
+def _read(name: str, typed: str) -> Any:
+    """One setting as it is typed."""
     try:
-        return parameters.integer(
-            parameters.read_integer(typed, "support"), "support", low=1, high=SUPPORT_MAX
-        )
+        value: Any = typed
+        if name == "support":
+            value = None if typed == "auto" else parameters.read_integer(typed, name)
+        elif name == "keysize":
+            value = parameters.read_keysize(typed)
+        elif name in LIMITS and not (NUMBER.fullmatch(typed) and len(typed) <= WORDS["characters"]):
+            raise ValueError(typed)
+        Settings(**{name: value})
     except ValueError:
-        allowed = f"an integer from 1 to {SUPPORT_MAX}, or auto"
-        raise parameters.wrong_value("support", allowed, typed) from None
+        sentence = words.fill(FIELDS[name]["refused"], **FIELDS[name])
+        hint = _hint(typed) if name in LIMITS else ""
+        raise RefusalError(f"{sentence} {hint}".strip(), name) from None
+    return value
+
+
+def _hint(typed: str) -> str:
+    """How to write a number that was not understood."""
+    if len(typed) > WORDS["characters"]:
+        return say("too_long", **WORDS)
+    if "," in typed:
+        return say("comma")
+    if not NUMBER.fullmatch(typed):
+        return say("write_like")
+    return say("too_tiny", **WORDS) if 0 < Fraction(typed) < Fraction(WORDS["tiny"]) else ""
 
 
 @dataclass(frozen=True)
@@ -159,7 +180,7 @@ class Explored:
 def explore(settings: Settings) -> Explored:
     """Everything that follows from the settings.
 
-    A setting that has no answer raises a ValueError; the symmetric rule's search for the nearest table,
+    Settings that have no answer raise a RefusalError; the symmetric rule's search for the nearest table,
     where it grows too large, raises an ArithmeticError.
 
     >>> found = explore(Settings())
@@ -169,12 +190,10 @@ def explore(settings: Settings) -> Explored:
     target = parameters.delta(settings.delta)
     best = design.guide(settings.epsilon, target, slack=settings.slack)
     if settings.support is None and best.support > SUPPORT_MAX:
-        allowed = f"larger at epsilon {settings.epsilon}: D* is {best.support}, above {SUPPORT_MAX}"
-        raise parameters.wrong_value("delta", allowed, settings.delta)
+        raise RefusalError(say("support_beyond", best=best.support, high=SUPPORT_MAX), "epsilon", "delta")
     support = settings.support or best.support
     made = design.proposition_3(settings.epsilon, support=support, slack=settings.slack)
-    rule = symmetric.rule(made.epsilon, name=settings.rule)
-    table = sampling.lookup_table(made, keysize=settings.keysize, rule=rule)
+    table = _table(settings, made)
     excess = _excess(table, made.epsilon)
     # Without e^ε it is a fraction, which may lie half-way between two texts, where no enclosure decides.
     whole = Fraction(excess.ours, table.keysize)
@@ -199,6 +218,20 @@ def explore(settings: Settings) -> Explored:
         table_keeps=not _above(excess, target * table.keysize, made.epsilon),
         table_keeps_noise=below(Fraction(0), beyond_noise),
     )
+
+
+def _table(settings: Settings, made: design.Design) -> sampling.LookupTable:
+    if settings.rule == "symmetric" and not symmetric.has_table(
+        made.epsilon, support=made.support, keysize=settings.keysize
+    ):
+        values = 2 * made.support + 1
+        least = values * chain.least_growing(made.epsilon)
+        raise RefusalError(say("keys_for_symmetric", values=values, least=least), "keysize", "rule")
+    rule = symmetric.rule(made.epsilon, name=settings.rule)
+    try:
+        return sampling.lookup_table(made, keysize=settings.keysize, rule=rule)
+    except ArithmeticError as error:
+        raise ArithmeticError(say("search")) from error
 
 
 def _above(excess: Excess, bound: Fraction, epsilon: Fraction) -> bool:

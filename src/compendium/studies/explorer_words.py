@@ -1,13 +1,20 @@
-"""The explorer's settings and findings in words: as typed, as an address, as commands, as a verdict."""
+"""The explorer's settings and findings in words: as typed, as an address, as commands, as a verdict.
+
+The words are those of ``explorer.toml``. Which of them are said is decided here, and for the page in
+`site/static/explorer-page.js`.
+"""
 
 from __future__ import annotations
 
-import shlex
+import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 from urllib.parse import quote
 
-from compendium.studies import explorer
-from compendium.studies.explorer import Explored, Settings
+from compendium.studies import explorer, words
+from compendium.studies.explorer import Explored, Settings, say
 from tablebuilder_dp.support import parameters
 
 
@@ -40,16 +47,23 @@ def address(typed: Mapping[str, str]) -> str:
     return "#" + "&".join(f"{name}={quote(text, safe='^')}" for name, text in typed.items())
 
 
-def command(explored: Explored) -> str:
+def _whole(found: Explored) -> dict[str, str]:
+    """The settings as typed, with D and KEYSIZE written out: some shells read ^ and ** their own way."""
+    return texts(found.settings) | {"support": str(found.support), "keysize": str(found.table.keysize)}
+
+
+def command(found: Explored) -> str:
     """The command line that prints the same lookup table; no sign in it means anything to a shell.
 
     >>> command(explorer.explore(Settings(keysize=2**16)))
     'tablebuilder-dp table --epsilon 0.5 --support 25 --slack 0.1 --keysize 65536 --rule ceiling --json'
     """
-    whole = {"support": str(explored.support), "keysize": str(explored.table.keysize)}
-    typed = texts(explored.settings) | whole
-    options = (part for name in typed if name != "delta" for part in (f"--{name}", typed[name]))
-    return shlex.join(["tablebuilder-dp", "table", *options, "--json"])
+    return say("command", **_whole(found))
+
+
+def file_name(found: Explored) -> str:
+    """What the lookup table is called when it is taken home."""
+    return say("file", **_whole(found))
 
 
 def python(typed: Mapping[str, str]) -> str:
@@ -87,27 +101,70 @@ def side_by_side(choices: Mapping[str, Settings], shown: Sequence[str]) -> str:
     )
 
 
+def settings(typed: Mapping[str, str], support: int) -> str:
+    """What was chosen, in one line, with the D that is used.
+
+    >>> settings(texts(Settings(keysize=2**16)), 25)
+    'ε = 0.5, δ = 1e-4, D = 25, as small as possible, slack 0.1, KEYSIZE 2^16, ceiling rule'
+    """
+    kind = "settings_auto" if typed["support"] == "auto" else "settings"
+    return say(kind, **{**typed, "support": support})
+
+
 def verdict(found: Explored) -> str:
-    """In words, what keeps the wanted (ε, δ)."""
-    wanted = f"({found.settings.epsilon}, {found.settings.delta})"
-    keysize = found.table.keysize
-    if found.noise_keeps:
-        noise = f"The noise keeps the wanted {wanted}."
-    elif found.table_keeps:
-        noise = f"The noise of D = {found.support} misses the wanted δ (D* is {found.best_support});"
-    else:
-        noise = f"The noise does not keep the wanted {wanted}: D must be at least {found.best_support}."
-    if found.table_keeps:
-        chance = "this table happens to keep it, another KEYSIZE may not."
-        table = "The lookup table keeps it." if found.noise_keeps else chance
-    elif parameters.delta(found.settings.delta) * keysize < 1:
-        table = f"No table of {keysize} keys can keep it: its δ is at least one key's share."
-    else:
-        table = "The lookup table does not keep it."
-    if found.keeps_epsilon:
-        ratios = "Neighbouring weights stay within e^ε in both directions."
-    elif found.table.lost:
-        ratios = "The table has lost values, so no ε bounds its ratios."
-    else:
-        ratios = "Some neighbouring weights differ by more than e^ε."
-    return f"{noise} {table} {ratios}"
+    """Whether the table keeps the wanted (ε, δ)."""
+    typed, numbers = texts(found.settings), explorer.numbers(found)
+    return say("kept" if found.table_keeps else "broken", **numbers | typed)
+
+
+def reasons(found: Explored) -> str:
+    """Why the promise is kept or broken, and what else there is to know about the table."""
+    share = explorer.text(Fraction(1, found.table.keysize))
+    numbers = explorer.numbers(found) | {"share": share}
+    return f"{say(_why(found, numbers), **numbers)} {say(_ratios(found), **numbers)}"
+
+
+def _why(found: Explored, numbers: Mapping[str, str]) -> str:
+    if not found.table_keeps and parameters.delta(found.settings.delta) * found.table.keysize < 1:
+        return "too_few_keys"
+    if not found.noise_keeps:
+        return "by_chance" if found.table_keeps else "too_small"
+    if not found.table_keeps:
+        return "rounding_breaks_symmetric" if found.settings.rule == "symmetric" else "rounding_breaks"
+    if found.table_keeps_noise:
+        return "no_larger"
+    return "slightly_larger" if numbers["delta"] == numbers["delta_table"] else "larger"
+
+
+def _ratios(found: Explored) -> str:
+    if found.table.lost:
+        return "some_lost"
+    return "ratios_within" if found.keeps_epsilon else "ratios_exceed"
+
+
+def ladder(name: str) -> list[str]:
+    """What the slider of a setting writes, from one end to the other.
+
+    >>> ladder("slack")[:3], ladder("delta")[-4:]
+    (['0', '0.01', '0.02'], ['5e-2', '0.1', '0.2', '0.5'])
+    """
+    field: Mapping[str, Any] = explorer.FIELDS[name]
+    if "powers" in field:
+        first, last = field["powers"]
+        rungs = [words.fill(rung, power=power) for power in range(first, last + 1) for rung in field["rungs"]]
+        return [*rungs, *field.get("last_rungs", [])]
+    values: dict[Decimal, None] = {}
+    for first, last, distance in (map(Decimal, part) for part in field["steps"]):
+        values |= dict.fromkeys(first + i * distance for i in range(int((last - first) / distance) + 1))
+    return [f"{value.normalize():f}" for value in values]
+
+
+def nearest(name: str, typed: str) -> int:
+    """The place on the ladder of a setting that is nearest to what is typed."""
+
+    def height(text: str) -> float:
+        value = parameters.read_keysize(text) if name == "keysize" else float(text)
+        return value if name == "slack" else math.log(value)
+
+    heights, here = [height(rung) for rung in ladder(name)], height(typed)
+    return min(range(len(heights)), key=lambda place: abs(heights[place] - here))

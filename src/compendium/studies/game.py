@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from compendium.studies import guesses
+from compendium.studies import guesses, words
 from tablebuilder_dp import design, sampling
 from tablebuilder_dp.beyond import composition, symmetric
 from tablebuilder_dp.counts import perturbation_table as perturbation
@@ -31,6 +31,8 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Words = NDArray[np.uint32]
 
+WORDS = words.read("game")
+FIELDS = WORDS["fields"]
 OPEN, CARELESS, CAREFUL = NAMES = ("open", "careless", "careful")
 KEYSIZE = 2**32
 COIN, OTHERS, ANSWERS = range(3)
@@ -142,7 +144,7 @@ def deal(
     >>> deal(offices()["careful"], range(3), seed=18, asks=2, by_hand=True).differences.tolist()
     [[2, 2], [-1, -1], [2, 2]]
     """
-    start = parameters.integer(seed, "seed", low=0, high=2**32 - 1)
+    start = parameters.integer(seed, "seed", low=0, high=FIELDS["seed"]["high"])
     many = parameters.integer(asks, "asks", low=1, high=10_000)
     stream = NAMES.index(office.name) + (0 if by_hand else len(NAMES))
     places = np.asarray(numbers, dtype=np.uint32)
@@ -187,7 +189,7 @@ def guess(office: Office, differences: Integers, threshold: float | None = None)
 
 
 class Score(NamedTuple):
-    """So many rounds, so many right; and the exact 95 % interval of Clopper and Pearson for the rate."""
+    """Rounds, those that were right, and the exact 95 % interval of Clopper and Pearson for the rate."""
 
     rounds: int
     right: int
@@ -201,7 +203,7 @@ class Score(NamedTuple):
 
 
 def score(right: int, rounds: int) -> Score:
-    """Right guesses of so many rounds, with their interval.
+    """Right guesses among a number of rounds, with their interval.
 
     >>> score(15, 20)
     Score(rounds=20, right=15, low=0.5089..., high=0.9134...)

@@ -18,11 +18,11 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from compendium.run import notebooks
 from compendium.run.places import ROOT
-from compendium.studies import explorer
-from compendium.studies.explorer import Settings, explore
+from compendium.studies import explorer, words
+from compendium.studies.explorer import Settings, explore, say
 
 SECONDS = 120
-"""So long a busy machine may take for a step that takes ten alone."""
+"""What a busy machine may take for a step that takes ten alone."""
 
 
 @contextmanager
@@ -106,7 +106,8 @@ def test_the_explorer_works_in_jupyterlab(chromium: Browser, tmp_path: Path) -> 
         page.set_default_timeout(SECONDS * 1000)
         expect.set_options(timeout=SECONDS * 1000)
         run_all(page, f"{url}/lab/tree/{path.name}")
-        epsilon, support = (page.get_by_role("textbox", name=name, exact=True) for name in ("ε", "D"))
+        labels = (explorer.FIELDS[name]["label"] for name in ("epsilon", "support"))
+        epsilon, support = (page.get_by_role("textbox", name=label, exact=True) for label in labels)
         epsilon.scroll_into_view_if_needed()
         expect(epsilon).to_have_value("0.5")
 
@@ -118,22 +119,24 @@ def test_the_explorer_works_in_jupyterlab(chromium: Browser, tmp_path: Path) -> 
         # A slider that follows must send nothing back: what was typed stays, and so does D*.
         page.get_by_text("| Idle").wait_for()
         expect(epsilon).to_have_value("0.7531")
-        expect(support).to_have_value("auto")
+        auto = page.get_by_role("checkbox", name=say("auto"), exact=True)
+        expect(auto).to_be_checked()
+        expect(support).to_have_value(str(found.support))
 
         support.fill("none")
         support.press("Enter")
-        expect(
-            page.get_by_text("support must be an integer from 1 to 1000, or auto, got 'none'")
-        ).to_be_visible()
-        expect(page.get_by_text("No answer for these settings.")).to_be_visible()
+        field = explorer.FIELDS["support"]
+        expect(page.get_by_text(words.fill(field["refused"], **field))).to_be_visible()
+        expect(page.get_by_text(say("no_answer"))).to_be_visible()
+        expect(auto).not_to_be_checked()
         expect(onset).to_be_visible()
-        expect(page.get_by_role("link", name="Download the lookup table as CSV")).to_have_count(0)
+        expect(page.get_by_role("link", name=say("download"))).to_have_count(0)
 
-        support.fill("auto")
-        support.press("Enter")
-        expect(page.get_by_text("No answer for these settings.")).to_have_count(0)
+        auto.check()
+        expect(page.get_by_text(say("no_answer"))).to_have_count(0)
+        expect(support).to_have_value(str(found.support))
         with page.expect_download() as download:
-            page.get_by_role("link", name="Download the lookup table as CSV").click()
+            page.get_by_role("link", name=say("download")).click()
         assert Path(download.value.path()).read_text() == explorer.csv(found)
         cells = saved(page, path)
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))

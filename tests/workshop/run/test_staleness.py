@@ -75,6 +75,8 @@ def test_a_module_reruns_those_that_import_it_directly_or_not(tree: Path) -> Non
     lattice = touched(tree, "src/tablebuilder_dp/beyond/composition.py")
     assert numbers(lattice) == {"14", "18"}
     assert "solutions/14-many-queries" in lattice
+    for tool, number in {"explorer": "17", "game": "18"}.items():
+        assert numbers(touched(tree, f"src/compendium/studies/{tool}.toml")) == {number}
 
 
 def test_a_claim_reruns_the_notebooks_that_are_about_it(tree: Path) -> None:

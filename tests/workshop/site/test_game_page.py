@@ -2,37 +2,31 @@
 
 import itertools
 import re
-import shutil
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
 from support.browser import Visit, visit
+from support.tool_pages import as_read, plain, write_page
 
-from compendium.course import game_page
-from compendium.studies import game, guesses
+from compendium.course.game_widgets import Game
+from compendium.studies import game, game_words, guesses
+from compendium.studies.game import FIELDS
 from tablebuilder_dp import sampling
 
-SITE = game_page.FILE.parents[1]
 OFFICES = game.offices()
 NAMES = list(OFFICES)
 RULES = "DifferencingGame"
+FIRST = f"#seed={FIELDS['seed']['default']}&plan={FIELDS['plan']['default']}&office=open"
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The fragment in a bare page, with its scripts where the site has them."""
-    folder: Path = tmp_path_factory.mktemp("site")
-    (folder / "_static").mkdir()
-    for path in (SITE / "static").glob("game*"):
-        shutil.copy(path, folder / "_static")
-    fragment = (SITE / "game.html").read_text(encoding="utf-8")
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Game</title>'
-    page = f'<!doctype html><html lang="en"><head>{head}</head><body><h1>Game</h1>{fragment}</body></html>'
-    (folder / "game.html").write_text(page, encoding="utf-8")
-    return (folder / "game.html").as_uri()
+    page = f'<!doctype html><html lang="en"><head>{head}</head><body><h1>Game</h1>{{}}</body></html>'
+    return write_page(tmp_path_factory.mktemp("site"), "game", page)
 
 
 class Opener:
@@ -54,12 +48,81 @@ def texts(page: Page, *names: str) -> list[str]:
     return [page.inner_text(f"#game-{name}") for name in names]
 
 
-def plain(text: str) -> str:
-    return " ".join(text.replace("\xa0", " ").split())
+# --- What is shown, by the page and by the widget ------------------------------------------------
+
+SHOWN = """() => {
+  const at = (name) => document.getElementById("game-" + name);
+  const all = (selector, root = document) =>
+    [...root.querySelectorAll(selector)].map((found) => found.textContent);
+  const card = (root) => ({
+    title: all("h3", root)[0],
+    label: root.querySelector("svg").getAttribute("aria-label"),
+    said: all("p", root),
+  });
+  const field = ({ min, max, step, value, options, labels }) => ({
+    label: labels[0].firstChild.textContent,
+    value: Number(value),
+    choices: options ? [...options].map((option) => Number(option.value)) : [min, max, step].map(Number),
+  });
+  const [score, strategy] = all("#game-all > h2");
+  return {
+    fields: ["seed", "plan", "threshold", "asks", "rounds"].map((name) => field(at(name))),
+    fixed: [...all("legend"), score, `${strategy} ${all("#game em")[0]}`],
+    offices: all("#game-offices label"),
+    buttons: [...document.querySelectorAll("#game button[type=button]")]
+      .map((button) => [button.firstChild.textContent, button.disabled]),
+    play: all("#game-strategy button")[0],
+    title: at("title").textContent,
+    numbers: [...at("numbers").children].map((pair) => all("dd, dt", pair)),
+    answers: at("answers").textContent,
+    status: at("status").textContent,
+    cards: [...at("scores").children].map(card),
+    outcome: at("outcome").children.length ? [card(at("outcome"))] : [],
+  };
+}"""
 
 
-def signed(value: float) -> str:
-    return f"{value:+g}".replace("-", "−") if value else "0"
+def of_page(page: Page) -> Any:
+    return as_read(page.evaluate(SHOWN))
+
+
+def of_widget(widget: Game) -> Any:
+    """What the widget shows, in the shape of `SHOWN`."""
+    fields = [getattr(widget, name) for name in ("seed", "plan", "threshold", "asks", "rounds")]
+    changing = (widget.shown, widget.status, widget.scores, widget.outcome)
+    texts = [part for part in widget.children if hasattr(part, "placeholder") and part not in changing]
+    [title], [answers] = (re.findall(p, widget.shown.value) for p in (r"^<b>(.*?)</b>", r"<p>(.*?)</p>$"))
+    numbers = re.findall(r"<b style=[^>]*>(.*?)</b><br>(.*?)</div>", widget.shown.value)
+    buttons = (widget.next_seed, widget.ask, widget.ask_ten, widget.ill, widget.well)
+    found = {
+        "fields": [
+            {"label": field.description, "value": field.value, "choices": choices(field)} for field in fields
+        ],
+        "fixed": [text.value for text in texts],
+        "offices": [label for label, _ in widget.office.options],
+        "buttons": [[button.description, button.disabled] for button in buttons],
+        "play": widget.run.description,
+        "title": title,
+        "numbers": [[name, number] for number, name in numbers],
+        "answers": answers,
+        "status": widget.status.value,
+        "cards": cards(widget.scores.value),
+        "outcome": cards(widget.outcome.value),
+    }
+    return as_read(found)
+
+
+def choices(field: Any) -> list[float]:
+    return list(field.options) if hasattr(field, "options") else [field.min, field.max, field.step]
+
+
+def cards(html: str) -> list[dict[str, Any]]:
+    """The cards in a widget's HTML."""
+    found = []
+    for card in html.split('<div style="flex: 1')[1:]:
+        [title], [label] = re.findall(r"<b>(.*?)</b>", card), re.findall('aria-label="(.*?)"', card)
+        found.append({"title": title, "label": label, "said": re.findall(r"<p>(.*?)</p>", card)})
+    return found
 
 
 # --- The rules, as functions --------------------------------------------------------------------
@@ -123,61 +186,71 @@ def test_scores_sentences_and_pictures_are_those_of_python(opened: Opener) -> No
             )
             for one, case in zip(shown, cases, strict=True):
                 score = game.score(*case)
-                assert one[0] == game_page.sentence(score, bound=bound, plan=plan)
-                assert one[1] == game_page.bar(score, bound=bound, best=best)
+                assert one[0] == game_words.sentence(score, bound=bound, plan=plan)
+                assert one[1] == game_words.bar(score, bound=bound, best=best)
+
+
+def test_numbers_are_written_as_in_python(opened: Opener) -> None:
+    shares = [step / 4000 for step in range(4001)]
+    values = [step / 2 for step in range(-12, 13)]
+    answers = [[total] + [0] * (count - 1) for count in range(1, 51) for total in range(-60, 61)]
+    with opened() as visited:
+        everything: dict[str, list[Any]] = {"percent": shares, "signed": values, "mean": answers}
+        for name, cases in everything.items():
+            found = visited.page.evaluate(f"cases => cases.map({RULES}.{name})", cases)
+            assert found == [getattr(game_words, name)(case) for case in cases], name
 
 
 # --- The game as it is played -------------------------------------------------------------------
 
 
-def expect_card(page: Page, name: str, right: int, rounds: int, *, asks: int, plan: int) -> None:
-    """The card of an office says what Python says of the same score."""
-    office, score = OFFICES[name], game.score(right, rounds)
-    card = page.locator(f'[data-office="{name}"]')
-    text = plain(card.inner_text())
-    words = f"{right} of {game_page.counted(rounds, 'round')} right: {game_page.percent(score.rate)}, "
-    words += f"95 % interval {game_page.percent(score.low)} to {game_page.percent(score.high)}."
-    assert plain(words) in text
-    assert plain(game_page.sentence(score, bound=office.bound(asks), plan=plan)) in text
-    assert f"({office.epsilon:g}, {float(f'{office.delta(asks):.3g}'):g})" in text
-    label = card.locator("svg").get_attribute("aria-label") or ""
-    for share in (score.rate, score.low, score.high, office.best(asks), office.bound(asks)):
-        assert game_page.percent(share) in label
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_a_seeded_game_by_mouse_is_the_game_of_python(opened: Opener, name: str) -> None:
-    office, seed, plan, right, most = OFFICES[name], 31, 10, 0, 1
+def test_page_and_widget_play_the_game_of_python_with_the_same_words(opened: Opener, name: str) -> None:
+    office, seed, plan, right = OFFICES[name], 31, 10, 0
+    widget = Game(OFFICES, seed=seed, plan=plan)
+    widget.office.value = name
     with opened(f"#seed={seed}&plan={plan}&office={name}") as visited:
         page = visited.page
         for number in range(plan):
+            assert of_page(page) == of_widget(widget)
             asks = (1, 2, 11)[number % 3]
             dealt = game.deal(office, [number], seed=seed, asks=asks, by_hand=True)
-            others, differences = int(dealt.others[0]), dealt.differences[0].tolist()
-            assert texts(page, "title") == [f"Round {number + 1} of {plan}, the {name} office"]
-            assert texts(page, "others", "published", "difference") == [
-                str(others),
-                str(others + differences[0]),
-                signed(differences[0]),
-            ]
             if asks > 1:
                 page.click("#game-ask" if asks == 2 else "#game-ask-ten")
-                assert texts(page, "published") == [str(others + differences[-1])]
-                listed = f"differences {' '.join(map(signed, differences))}; on average"
-                [answers] = texts(page, "answers")
-                assert listed in answers if office.fresh else "the same number each time" in answers
-            guess = bool(game.guess(office, dealt.differences)[0])
+                (widget.ask if asks == 2 else widget.ask_ten).click()
+                assert of_page(page) == of_widget(widget)
+            others, last = int(dealt.others[0]), int(dealt.differences[0, -1])
+            shown = [str(others), str(others + last), game_words.signed(last)]
+            assert texts(page, "others", "published", "difference") == shown
+            guess, present = bool(game.guess(office, dealt.differences)[0]), bool(dealt.present[0])
             page.click("#game-ill" if guess else "#game-well")
-            right += guess == dealt.present[0]
-            most = max(most, asks) if office.fresh else 1
-            [said] = texts(page, "status")
-            verdict = "Right" if guess == dealt.present[0] else "Wrong"
-            assert said.startswith(f"{verdict}: the dentist was {'ill' if dealt.present[0] else 'not ill'}.")
-            expect_card(page, name, right, number + 1, asks=most, plan=plan)
-        assert "all 10 rounds are played" in page.inner_text("#game-title")
+            (widget.ill if guess else widget.well).click()
+            right += guess == present
+            said = game_words.say(
+                "right" if guess == present else "wrong", state="ill" if present else "not ill"
+            )
+            assert texts(page, "status")[0].startswith(said)
+            score = game_words.score(game.score(right, number + 1))
+            assert of_page(page)["cards"][NAMES.index(name)]["said"][0] == plain(score)
+        assert of_page(page) == of_widget(widget)
         assert page.locator(".game-buttons button:enabled").count() == 0
         page.keyboard.press("i")
-        expect_card(page, name, right, plan, asks=most, plan=plan)
+        assert of_page(page) == of_widget(widget)
+        page.click("#game-next-seed")
+        widget.next_seed.click()
+        assert of_page(page) == of_widget(widget)
+
+
+def test_the_last_answer_is_the_last_in_both(opened: Opener) -> None:
+    widget = Game(OFFICES)
+    widget.office.value = "careless"
+    with opened("#office=careless") as visited:
+        for _ in range(5):
+            visited.page.click("#game-ask-ten")
+            widget.ask_ten.click()
+        assert of_page(visited.page) == of_widget(widget)
+        [said] = texts(visited.page, "status")
+        assert said.endswith(game_words.say("no_more", most=50))
 
 
 def test_a_game_can_be_played_by_keys_alone(opened: Opener) -> None:
@@ -194,11 +267,12 @@ def test_a_game_can_be_played_by_keys_alone(opened: Opener) -> None:
         assert texts(page, "published") == [str(int(dealt.others[0] + dealt.differences[0, -1]))]
         for present in dealt.present:
             page.keyboard.press("i" if present else "n")
-        expect_card(page, "careless", 10, 10, asks=22, plan=10)
+        expected = game_words.sentence(game.score(10, 10), bound=OFFICES["careless"].bound(22), plan=10)
+        assert plain(expected) in plain(page.inner_text('[data-office="careless"]'))
         assert page.evaluate("document.activeElement.name") == "game-office"
         page.focus("#game-seed")
         page.keyboard.press("a")
-        assert page.locator("#game-answers").inner_text().startswith("Choose another office")
+        assert texts(page, "answers") == [game_words.say("choose")]
 
 
 def test_the_end_of_a_plan_does_not_lose_the_focus(opened: Opener) -> None:
@@ -208,7 +282,7 @@ def test_the_end_of_a_plan_does_not_lose_the_focus(opened: Opener) -> None:
         for _ in range(10):
             page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "game-status"
-        assert "All 10 rounds" in page.inner_text("#game-status")
+        assert page.inner_text("#game-status").endswith(game_words.say("all_played", plan=10))
 
 
 def test_who_looks_elsewhere_and_comes_back_has_still_seen_all_answers(opened: Opener) -> None:
@@ -218,17 +292,14 @@ def test_who_looks_elsewhere_and_comes_back_has_still_seen_all_answers(opened: O
         page.click('input[value="careful"]')
         page.click('input[value="careless"]')
         page.click("#game-ill")
-        right = int(game.deal(OFFICES["careless"], [0], seed=8, by_hand=True).present[0])
-        expect_card(page, "careless", right, 1, asks=11, plan=20)
-        for _ in range(6):
-            page.keyboard.press("t") if page.locator("#game-ask-ten").is_enabled() else None
-        assert "More than 50 are not given." in page.inner_text("#game-status")
+        promise = game_words.promise(OFFICES["careless"], 11)
+        assert plain(promise) in plain(page.inner_text('[data-office="careless"]'))
 
 
 def test_the_address_names_the_game_and_opens_it_again(opened: Opener) -> None:
     with opened() as visited:
         page = visited.page
-        assert page.evaluate("location.hash") == f"#seed={game_page.SEED}&plan=20&office=open"
+        assert page.evaluate("location.hash") == FIRST
         page.fill("#game-seed", "77")
         page.select_option("#game-plan", "50")
         page.click("#game-setup button[type=submit]")
@@ -250,32 +321,29 @@ def test_the_address_names_the_game_and_opens_it_again(opened: Opener) -> None:
 )
 def test_an_address_without_sense_opens_the_first_game(opened: Opener, hash: str) -> None:
     with opened(hash) as visited:
-        assert visited.page.evaluate("location.hash") == f"#seed={game_page.SEED}&plan=20&office=open"
+        assert visited.page.evaluate("location.hash") == FIRST
 
 
 @pytest.mark.parametrize(("name", "asks"), [("open", 1), ("careless", 20), ("careful", 5)])
 def test_a_strategy_is_played_as_in_python(opened: Opener, name: str, asks: int) -> None:
-    office = OFFICES[name]
+    office, widget = OFFICES[name], Game(OFFICES, seed=12)
+    widget.office.value, widget.asks.value = name, asks
     with opened(f"#seed=12&office={name}") as visited:
         page = visited.page
         for threshold in (0.5, 2):
             page.fill("#game-threshold", str(threshold))
             page.fill("#game-asks", str(asks))
-            assert texts(page, "threshold-shown", "asks-shown") == [signed(threshold), str(asks)]
+            assert texts(page, "threshold-shown", "asks-shown") == [game_words.signed(threshold), str(asks)]
             page.click("#game-strategy button")
-            score = game.score(
-                sum(game.play(office, seed=12, rounds=1000, asks=asks, threshold=threshold)), 1000
-            )
-            text = plain(page.inner_text("#game-outcome"))
-            best = max(office.rate(t, asks) for t in game_page.THRESHOLDS)
-            for words in (
-                f"{score.right} of 1000 rounds right: {game_page.percent(score.rate)}, 95 % interval "
-                f"{game_page.percent(score.low)} to {game_page.percent(score.high)}.",
-                game_page.sentence(score, bound=office.bound(asks), plan=1000),
-                f"right in {game_page.percent(office.rate(threshold, asks))} of all rounds",
-                f"the best t, such as +0.5, in {game_page.percent(best)}.",
-            ):
-                assert plain(words) in text
+            widget.threshold.value = threshold
+            widget.run.click()
+            right = sum(game.play(office, seed=12, rounds=1000, asks=asks, threshold=threshold))
+            [outcome] = of_page(page)["outcome"]
+            assert [outcome] == of_widget(widget)["outcome"]
+            assert outcome["said"][0] == plain(game_words.score(game.score(right, 1000)))
+            best = max(office.rate(t, asks) for t in game_words.thresholds())
+            for share in (office.rate(threshold, asks), best):
+                assert plain(game_words.percent(share)) in outcome["said"][-1]
 
 
 # --- The page as it is shown --------------------------------------------------------------------
@@ -315,5 +383,5 @@ def test_the_page_explains_the_trap_with_the_numbers_of_the_library(opened: Open
         careful = OFFICES["careful"]
         unequal = guesses.unequal(careful.table, careful.least)
         difference = guesses.difference(careful.table, careful.least)
-        assert plain(f"a guess is right in {game_page.percent(unequal)} of all rounds") in text
-        assert re.search(rf"the rate falls to {plain(game_page.percent(difference))}", text)
+        assert plain(f"a guess is right in {game_words.percent(unequal)} of all rounds") in text
+        assert re.search(rf"the rate falls to {plain(game_words.percent(difference))}", text)

@@ -12,8 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.strategies import decimals
 
-from compendium.studies import explorer
-from compendium.studies.explorer import Settings
+from compendium.studies import explorer, explorer_words
+from compendium.studies.explorer import RefusalError, Settings
 from tablebuilder_dp import certified, design, privacy, sampling
 from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.support import parameters
@@ -36,7 +36,7 @@ def explored(choice: Settings) -> explorer.Explored:
         return explorer.explore(choice)
     except ValueError as error:
         refusal = str(error)
-    assume(not re.match("keysize must be a multiple of|delta must be larger", refusal))
+    assume(not re.match("For a symmetric table|This ε and δ need", refusal))
     raise AssertionError(refusal)
 
 
@@ -245,19 +245,21 @@ def test_settings_out_of_range_are_refused_by_name(wrong: dict[str, Any], messag
 
 def test_settings_without_an_answer_are_refused() -> None:
     with pytest.raises(
-        ValueError, match=r"^delta must be larger at epsilon 0.01: D\* is 12230, above 1000, got"
-    ):
+        RefusalError, match=r"^This ε and δ need D\* = 12230, above the explorer's limit of 1000:"
+    ) as refused:
         explorer.explore(Settings(epsilon="0.01", delta="1e-30"))
+    assert refused.value.fields == ("epsilon", "delta")
     assert explorer.explore(Settings(epsilon="0.01", delta="1e-30", support=10)).best_support == 12230
     with pytest.raises(
-        ValueError, match=r"^keysize must be a multiple of 51 or at least 102 for a symmetric"
-    ):
+        RefusalError, match=r"KEYSIZE must be a multiple of 51, or at least 102\.$"
+    ) as refused:
         explorer.explore(Settings(keysize=64, rule="symmetric"))
+    assert refused.value.fields == ("keysize", "rule")
 
 
 def test_a_search_too_large_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tablebuilder_dp.beyond.chain.STATES_MAX", 10)
-    with pytest.raises(ArithmeticError, match="no proof within 10 states"):
+    with pytest.raises(ArithmeticError, match="^The search for the nearest symmetric table grows too large"):
         explorer.explore(Settings(rule="symmetric"))
 
 
@@ -266,10 +268,10 @@ def test_settings_are_read_as_typed() -> None:
     assert explorer.read(typed | {"support": "12"}) == Settings("0.1", "1e-4", "0", 12, 2**16, "symmetric")
     assert explorer.read({"support": "auto"}) == explorer.read({}) == Settings()
     for wrong in ("1.5", "", "0", "1001", "-3", "1_0", "１", "D"):
-        with pytest.raises(ValueError, match="^support must be an integer from 1 to 1000, or auto, got"):
+        with pytest.raises(RefusalError, match="^D must be a whole number from 1 to 1000\\.$"):
             explorer.read({"support": wrong})
     for wrong in ("2^", "1_0", "１６", "2^１"):
-        with pytest.raises(ValueError, match="^keysize must be an integer, got"):
+        with pytest.raises(RefusalError, match="^KEYSIZE must be a whole number from 2 to 2\\^64, such as"):
             explorer.read({"keysize": wrong})
     with pytest.raises(ValueError, match="^a setting must be one of epsilon, delta, .*, got 'gamma'"):
         explorer.read({"gamma": "1"})
@@ -302,5 +304,88 @@ def test_a_decimal_may_be_typed_in_many_ways(text: str) -> None:
     ],
 )
 def test_what_the_page_does_not_read_is_refused(name: str, text: str) -> None:
-    with pytest.raises(ValueError, match=f"^{name} must be a number from .* to "):
+    with pytest.raises(
+        RefusalError, match=f"^.* must be a number from {' to '.join(explorer.LIMITS[name])}\\. "
+    ) as refused:
         explorer.read({name: text})
+    assert refused.value.fields == (name,)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("0,5", "Write a point, not a comma."),
+        ("½", "Write it like 0.5 or 1e-4."),
+        ("1e−1", "Write it like 0.5 or 1e-4."),
+        ("10%", "Write it like 0.5 or 1e-4."),
+        ("0." + "1" * 39, "It may have at most 40 characters."),
+        ("1e-301", "Unless it is 0, it must be at least 1e-300."),
+        ("2", ""),
+    ],
+)
+def test_a_number_that_is_not_understood_gets_a_hint(text: str, hint: str) -> None:
+    words = f"The slack must be a number from 0 to 1. {hint}".strip()
+    with pytest.raises(RefusalError, match=f"^{re.escape(words)}$"):
+        explorer.read({"slack": text})
+
+
+WHY = {  # the settings, and what is said of the promise and of the ratios
+    "larger ratios_within": Settings(),
+    "slightly_larger ratios_within": Settings(keysize=2**64),
+    "no_larger ratios_within": Settings(rule="symmetric"),
+    "by_chance ratios_within": Settings(delta="9.5e-5", support=25, keysize=2**15, rule="symmetric"),
+    "too_small ratios_within": Settings(support=20),
+    "rounding_breaks ratios_exceed": Settings(keysize=2**16),
+    "rounding_breaks_symmetric ratios_within": Settings(keysize=2**14, rule="symmetric"),
+    "too_few_keys some_lost": Settings(epsilon="3", delta="1e-30", keysize=2**64),
+    "larger ratios_exceed": Settings(keysize=2**20),
+}
+
+
+@pytest.mark.parametrize("kinds", WHY)
+def test_the_reasons_are_those_of_the_settings(kinds: str) -> None:
+    found = explorer.explore(WHY[kinds])
+    share = explorer.text(Fraction(1, found.table.keysize))
+    values = explorer.numbers(found) | {"share": share}
+    expected = " ".join(explorer.say(kind, **values) for kind in kinds.split())
+    assert explorer_words.reasons(found) == expected
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_verdict_says_whether_the_table_keeps_the_promise(kept: bool) -> None:
+    found = explorer.explore(Settings(keysize=2**32 if kept else 2**8))
+    delta = explorer.text(found.delta_table)
+    words = ("✓ The table keeps", "within") if kept else ("✗ The table breaks", "above")
+    expected = f"{words[0]} the promise: its δ at ε = 0.5 is {delta}, {words[1]} the wanted 1e-4."
+    assert explorer_words.verdict(found) == expected
+
+
+def test_the_choices_are_those_of_the_library() -> None:
+    fields = explorer.FIELDS
+    assert tuple(fields["rule"]["choices"]) == symmetric.RULES
+    assert explorer.read({name: field["default"] for name, field in fields.items()}) == Settings()
+    for name in fields.keys() - {"rule"}:
+        rungs = explorer_words.ladder(name)
+        for place, rung in enumerate(rungs):
+            explorer.read({name: rung})
+            assert explorer_words.nearest(name, rung) == place
+        ends = [explorer.read({name: text}) for text in (rungs[0], rungs[-1])]
+        assert ends == [explorer.read({name: fields[name][end]}) for end in ("low", "high")]
+        with pytest.raises(RefusalError):
+            explorer.read({name: f"{fields[name]['high']}1"})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rung"),
+    [
+        ("epsilon", "0.1374", "0.14"),
+        ("epsilon", "12.7", "13"),
+        ("delta", "3.3e-5", "5e-5"),
+        ("support", "304", "300"),
+        ("slack", "0.123", "0.12"),
+        ("keysize", "1000", "2^10"),
+        ("keysize", "2**16", "2^16"),
+    ],
+)
+def test_a_slider_stands_at_the_nearest_rung(name: str, text: str, rung: str) -> None:
+    assert explorer_words.ladder(name)[explorer_words.nearest(name, text)] == rung

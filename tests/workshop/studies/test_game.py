@@ -1,8 +1,6 @@
 """The differencing game: its rules, its bounds, its scores, and the widget, without a kernel."""
 
 import itertools
-import json
-import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
@@ -10,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, chisquare
 
-from compendium.course import game_page, game_widgets
+from compendium.course import game_widgets
 from compendium.figures import differencing_game
-from compendium.studies import game, guesses
+from compendium.site import tools
+from compendium.studies import game, game_words, guesses
 from compendium.studies.game import Office
 from tablebuilder_dp import privacy, sampling
 
@@ -46,7 +45,7 @@ def test_the_best_rate_never_exceeds_the_bound(epsilon: str, delta: str) -> None
     for office in game.offices(epsilon, delta, support=4, variance=3).values():
         for asks in (1, 2, 7, 50):
             assert office.best(asks) <= office.bound(asks) + 1e-12
-            assert all(office.rate(t, asks) <= office.best(asks) + 1e-7 for t in game_page.THRESHOLDS)
+            assert all(office.rate(t, asks) <= office.best(asks) + 1e-7 for t in game_words.thresholds())
 
 
 @pytest.mark.parametrize("epsilon", ["0.2", "0.5", "1.5"])
@@ -95,7 +94,7 @@ def test_fresh_answers_are_worth_what_an_enumeration_says(asks: int) -> None:
 
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("asks", [1, 2, 3])
-@pytest.mark.parametrize("threshold", [None, *game_page.THRESHOLDS])
+@pytest.mark.parametrize("threshold", [None, *game_words.thresholds()])
 def test_a_rule_is_right_as_often_as_an_enumeration_says(asks: int, threshold: float | None) -> None:
     office = tiny()
     shown, ill, well = zip(*enumerated(office, asks), strict=True)
@@ -190,7 +189,7 @@ def test_the_interval_is_that_of_clopper_and_pearson(right: int, rounds: int) ->
 
 def test_no_round_says_nothing() -> None:
     assert game.score(0, 0) == (0, 0, 0, 1)
-    assert game_page.sentence(game.score(0, 0), bound=0.6, plan=20) == game_page.SENTENCES["none"]
+    assert game_words.sentence(game.score(0, 0), bound=0.6, plan=20) == game_words.say("nothing_played")
 
 
 @pytest.mark.parametrize(
@@ -208,37 +207,33 @@ def test_sentences_say_on_which_side_the_interval_lies(
     right: int, rounds: int, bound: float, kinds: str
 ) -> None:
     plan = max(rounds, 20)
-    words = " ".join(game_page.SENTENCES[kind] for kind in kinds.split())
-    expected = words.format(
-        rounds=rounds, played=f"{rounds} rounds", plan=plan, bound=game_page.percent(bound)
-    )
-    assert game_page.sentence(game.score(right, rounds), bound=bound, plan=plan) == expected
+    values = {"rounds": rounds, "plan": plan, "bound": game_words.percent(bound)}
+    expected = " ".join(game_words.say(kind, **values) for kind in kinds.split())
+    assert game_words.sentence(game.score(right, rounds), bound=bound, plan=plan) == expected
 
 
 def test_the_bar_puts_everything_in_its_place() -> None:
     found = game.score(15, 20)
-    picture = ET.fromstring(game_page.bar(found, bound=0.6225, best=0.5284))  # noqa: S314
+    picture = ET.fromstring(game_words.bar(found, bound=0.6225, best=0.5284))  # noqa: S314
     assert all(share in picture.attrib["aria-label"] for share in ("75.0", "50.9", "91.3", "52.8", "62.3"))
-    text = game_page.bar(found, bound=0.6225, best=0.5284)
+    text = game_words.bar(found, bound=0.6225, best=0.5284)
     for share in (found.low, found.high, found.rate, 0.6225, 0.5284):
         assert f"{10 + 300 * share:.1f}" in text
-    assert 'opacity="0"' in game_page.bar(game.score(0, 0), bound=1, best=1)
+    assert 'opacity="0"' in game_words.bar(game.score(0, 0), bound=1, best=1)
 
 
 # --- The web page's data ------------------------------------------------------------------------
 
 
 def test_the_page_has_the_numbers_of_the_library() -> None:
-    text = game_page.FILE.read_text(encoding="utf-8")
-    assert text == game_page.script(OFFICES)
-    data = json.loads(text.split("var GAME_DATA = ")[1].rstrip().removesuffix(";"))
-    assert [one["name"] for one in data["offices"]] == list(OFFICES)
+    data = tools.game_data()
+    assert [one["name"] for one in data["offices"]] == list(OFFICES) == list(data["does"])
     for one in data["offices"]:
         office = OFFICES[one["name"]]
-        assert tuple(one["cuts"]) == office.table.rows[-1].cuts
-        assert one["best"][-1] == pytest.approx(office.best(game_page.MOST_ASKS), rel=1e-11)
-        assert one["bounds"][-1] == pytest.approx(office.bound(game_page.MOST_ASKS), rel=1e-11)
-        assert one["rates"][0][7] == pytest.approx(office.rate(game_page.THRESHOLDS[7]), rel=1e-11)
+        assert one["cuts"] == office.table.rows[-1].cuts
+        assert one["best"][-1] == pytest.approx(office.best(game_words.MOST_ASKS), rel=1e-11)
+        assert one["bounds"][-1] == pytest.approx(office.bound(game_words.MOST_ASKS), rel=1e-11)
+        assert one["rates"][0][7] == pytest.approx(office.rate(data["thresholds"][7]), rel=1e-11)
 
 
 # --- The widget ---------------------------------------------------------------------------------
@@ -253,18 +248,17 @@ def test_the_widget_shows_the_rounds_of_the_game(widget: Any) -> None:
     widget.office.value = "careless"
     dealt = game.deal(OFFICES["careless"], [0], seed=9, asks=12, by_hand=True)
     others, differences = int(dealt.others[0]), dealt.differences[0].tolist()
-    assert (
-        f"Others with the illness: {others}. Published: <b>{others + differences[0]}</b>"
-        in widget.shown.value
-    )
+    for number in (str(others), str(others + differences[0]), game_words.signed(differences[0])):
+        assert f">{number}</b>" in widget.shown.value
     widget.ask.click()
     widget.ask_ten.click()
-    assert f"12 answers: {' '.join(f'{z:+d}' for z in differences)}; on average" in widget.shown.value
+    assert " ".join(map(game_words.signed, differences)) in widget.shown.value
+    assert game_words.say("answer_fresh", asked=12, published=others + differences[-1]) in widget.status.value
     (widget.ill if dealt.present[0] else widget.well).click()
-    assert widget.result.value.startswith("Right: the dentist was")
-    assert "1 of 1 round right" in widget.scores.value
-    assert f"{OFFICES['careless'].delta(12):.3g}) for 12 answers" in widget.scores.value
-    assert f"bound {game_page.percent(OFFICES['careless'].bound(12))}" in widget.scores.value
+    assert widget.status.value.startswith("Right: the dentist was")
+    assert game_words.score(game.score(1, 1)) in widget.scores.value
+    assert game_words.promise(OFFICES["careless"], 12) in widget.scores.value
+    assert f"bound {game_words.percent(OFFICES['careless'].bound(12))}" in widget.scores.value
 
 
 def test_a_player_who_looks_and_comes_back_has_still_seen_all_answers(widget: Any) -> None:
@@ -275,7 +269,7 @@ def test_a_player_who_looks_and_comes_back_has_still_seen_all_answers(widget: An
     assert "11 answers" in widget.shown.value
     widget.ill.click()
     assert "for 11 answers" in widget.scores.value
-    assert "answers:" not in widget.shown.value  # the next round begins with one
+    assert game_words.say("asked_once") in widget.shown.value  # the next round begins with one
     widget.ill.click()
     assert "for 11 answers" in widget.scores.value  # the bound is that of the round with most
 
@@ -284,7 +278,9 @@ def test_a_question_is_answered_fifty_times_at_most(widget: Any) -> None:
     widget.office.value = "careless"
     for _ in range(10):
         widget.ask_ten.click()
-    assert f"{game_page.MOST_ASKS} answers:" in widget.shown.value
+    assert f"{game_words.MOST_ASKS} answers" in widget.shown.value
+    assert widget.ask.disabled
+    assert not widget.ill.disabled
 
 
 def test_a_wide_noise_is_played_with_counts_that_it_leaves_positive() -> None:
@@ -295,17 +291,15 @@ def test_a_wide_noise_is_played_with_counts_that_it_leaves_positive() -> None:
 def test_the_careful_office_answers_the_same_and_promises_the_same(widget: Any) -> None:
     widget.office.value = "careful"
     widget.ask_ten.click()
-    shown = re.search(r"11 answers: ([^;]+);", widget.shown.value)
-    assert shown is not None
-    assert len(set(shown[1].split())) == 1
+    assert game_words.say("asked_same", asked=11) in widget.shown.value
     widget.ill.click()
-    assert "(0.5, 0.0001) however often one asks" in widget.scores.value
+    assert game_words.promise(OFFICES["careful"], 1) in widget.scores.value
 
 
 def test_the_plan_ends_the_game_and_a_new_seed_begins_another(widget: Any) -> None:
     for _ in range(12):
         widget.well.click()
-    assert "All 10 rounds" in widget.shown.value
+    assert game_words.say("over", office="open", plan=10) in widget.shown.value
     assert widget.well.disabled
     coins = game.deal(OFFICES["open"], range(10), seed=9, by_hand=True).present
     assert f"{int((~coins).sum())} of 10 rounds right" in widget.scores.value
@@ -323,7 +317,26 @@ def test_a_rule_plays_its_rounds(widget: Any) -> None:
     widget.run.click()
     right = sum(game.play(OFFICES["careless"], seed=9, rounds=100, asks=20, threshold=0.5))
     assert f"{right} of 100 rounds right" in widget.outcome.value
-    assert f"Exactly: {game_page.percent(OFFICES['careless'].rate(0.5, 20))}" in widget.outcome.value
+    assert game_words.exactly(OFFICES["careless"], 0.5, 20) in widget.outcome.value
+
+
+def test_what_is_promised_is_said_of_every_office() -> None:
+    said = {name: game_words.promise(office, 3).replace("\xa0", " ") for name, office in OFFICES.items()}
+    assert said["open"] == "Promise: none, (ε, δ) = (0.5, 1)."
+    assert said["careful"] == "Promise: (ε, δ) = (0.5, 0.0001), however often you ask."
+    assert (
+        said["careless"]
+        == f"What its noise can promise for 3 answers: (ε, δ) = (0.5, {OFFICES['careless'].delta(3):.3g})."
+    )
+
+
+def test_the_best_rule_is_named_beside_a_worse_one() -> None:
+    office = OFFICES["careful"]
+    said = game_words.exactly(office, -1.5, 5)
+    assert game_words.percent(office.rate(-1.5)) in said
+    assert f"such as +0.5, in {game_words.percent(office.rate(0.5))}. " in said
+    assert said.endswith(game_words.say("all_same"))
+    assert not game_words.exactly(OFFICES["careless"], -1.5, 5).endswith(game_words.say("all_same"))
 
 
 # --- The pictures -------------------------------------------------------------------------------

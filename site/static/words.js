@@ -1,0 +1,20 @@
+/* The words of a page, which the site's build has put into it, and how their places are filled: as in
+   src/compendium/studies/words.py. */
+const pageWords = (function () {
+  "use strict";
+
+  const words = JSON.parse(document.getElementById("page-words").textContent);
+
+  /** Put values into the places of a sentence; one with two forms takes the first for 1, else the second. */
+  function fill(template, values) {
+    return template.replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (_, name, one, many) => {
+      if (!Object.hasOwn(values, name)) throw new RangeError(`no value for ${name} in: ${template}`);
+      const value = String(values[name]);
+      return one === undefined ? value : value === "1" ? one : many;
+    });
+  }
+
+  const say = (name, values = {}) => fill(words.say[name] ?? words.page[name], values);
+
+  return { words, fill, say };
+})();
