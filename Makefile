@@ -41,7 +41,7 @@ test: $(ENVIRONMENT) $(SPARK) ## style, types, tests and doctests
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	$(PYTHON) -m pytest -p no:nbval --ignore=tests/workshop/ledger/test_claims.py
-	$(PYTHON) -m pytest --no-cov -p support.nbval_guards --nbval --nbval-current-env --dist=loadscope tests/workshop/ledger/test_claims.py notebooks
+	$(PYTHON) -m pytest --no-cov -p support.nbval_guards --nbval --nbval-current-env --dist=loadscope --no-loadscope-reorder tests/workshop/ledger/test_claims.py notebooks
 
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
 	$(PYTHON) -m jupyterlab --notebook-dir=notebooks
