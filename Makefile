@@ -34,12 +34,14 @@ paper: $(ENVIRONMENT) ## typeset paper/report.pdf from the committed numbers
 site: $(ENVIRONMENT) ## the web pages, offline: build/site/index.html
 	@$(PYTHON) -m compendium site
 
+# What is compiled once is kept: many of the tests start processes, each of which would compile it anew.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(ENVIRONMENT) $(SPARK) ## style, types, tests and doctests
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
-	$(PYTHON) -m pytest --ignore=tests/workshop/ledger/test_claims.py
-	$(PYTHON) -m pytest --no-cov -p support.nbval_guards --nbval --nbval-current-env --dist=loadscope tests/workshop/ledger/test_claims.py notebooks
+	$(PYTHON) -m pytest -p no:nbval --ignore=tests/workshop/ledger/test_claims.py
+	$(PYTHON) -m pytest --no-cov -p support.nbval_guards --nbval --nbval-current-env --dist=loadscope --no-loadscope-reorder tests/workshop/ledger/test_claims.py notebooks
 
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
 	$(PYTHON) -m jupyterlab --notebook-dir=notebooks

@@ -1,6 +1,13 @@
 """How Sphinx builds the web site; `compendium.site.build` puts the sources together and calls it."""
 
+import gc
+import sys
+
 from compendium.site import contrast
+
+# A grammar of web addresses that myst_nb's imports would build, for a second, and that nobody asks for.
+sys.modules.setdefault("rfc3987_syntax", None)
+gc.disable()  # a build ends before its garbage takes much room; looking for it takes a sixth of the time
 
 project = "The TableBuilder noise and its differential privacy"
 author = "The tablebuilder-dp authors"

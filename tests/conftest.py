@@ -1,8 +1,11 @@
 """What tests share. Hypothesis draws the same examples in every run, so a red test is red for everyone."""
 
 import fcntl
+import itertools
 import signal
-from collections.abc import Generator, Iterator
+import sys
+from collections.abc import Callable, Generator, Iterator
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,11 @@ from support.browser import chromium
 
 __all__ = ["chromium"]  # a fixture of all tests
 
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # as in compendium.run.execution
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100)
 settings.load_profile("fixed")
+MEASURED = 8
+"""This many examples of a property are run with coverage: later ones seldom reach another line."""
 
 
 @pytest.fixture(scope="session")
@@ -35,18 +41,70 @@ def interrupts() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+PAGES, ENGINE = {"chromium", "built"}, {"spark", "log"}
+"""Fixtures that take long to make: the site and its browser, and Java."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put what takes long first, with Java in one of two processes and the browser in the other.
+
+    xdist gives the first half of the tests to one process and the second to the other; who is done first
+    takes over from the end of what the other has left, and that shall be short tests.
+    """
+    groups: dict[str, list[pytest.Item]] = {"engine": [], "long": [], "pages": [], "others": []}
+    for item in items:
+        used = set(getattr(item, "fixturenames", ()))
+        alone = "long" if item.get_closest_marker("long") else "others"
+        groups["pages" if used & PAGES else "engine" if used & ENGINE else alone].append(item)
+    first = [*groups["engine"], *groups["long"]]
+    room = max(0, len(items) // 2 - len(first))
+    items[:] = [*first, *groups["others"][:room], *groups["pages"], *groups["others"][room:]]
+
+
+class Pause:
+    """Coverage left out for the rest of a test: with it Python can take three times as long."""
+
+    def __init__(self) -> None:
+        self.stopped: list[coverage.Coverage] = []
+
+    def begin(self) -> None:
+        while measuring := coverage.Coverage.current():
+            measuring.stop()  # in a process of xdist there are two, one waiting for the other
+            self.stopped.append(measuring)
+
+    def end(self) -> None:
+        for measuring in reversed(self.stopped):
+            measuring.start()
+
+
+def after_some_examples(test: Callable[..., None], pause: Pause) -> Callable[..., None]:
+    """A test of Hypothesis that begins a pause when it has been called a few times."""
+    calls = itertools.count()
+
+    @wraps(test)  # as which Hypothesis knows it and draws its examples
+    def measured_at_first(*arguments: Any, **named: Any) -> None:
+        if next(calls) == MEASURED:
+            pause.begin()
+        return test(*arguments, **named)
+
+    return measured_at_first
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Leave out the measurement of coverage where a test says so: it can take three times as long with it."""
-    stopped: list[coverage.Coverage] = []
-    while item.get_closest_marker("unmeasured") and (measuring := coverage.Coverage.current()):
-        measuring.stop()  # in a process of xdist there are two, one waiting for the other
-        stopped.append(measuring)
+    """Measure coverage, but not where a test says so, nor beside a browser, nor in later examples."""
+    pause, patch = Pause(), pytest.MonkeyPatch()
+    drawn = getattr(getattr(item, "obj", None), "hypothesis", None)
+    if item.get_closest_marker("unmeasured") or "chromium" in getattr(item, "fixturenames", ()):
+        pause.begin()
+    elif drawn:
+        patch.setattr(drawn, "inner_test", after_some_examples(drawn.inner_test, pause))
     try:
         return (yield)
     finally:
-        for measuring in reversed(stopped):
-            measuring.start()
+        patch.undo()
+        pause.end()
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from nbval.plugin import IPyNbFile
 
 # Notebooks that are run as tests leave the committed results alone.
 os.environ.setdefault("COMPENDIUM_OUTPUT", str(Path(__file__).resolve().parents[2] / "build" / "nbval"))
+
+
+LONGEST = ("10-verdict", "test_claims", "17-explorer", "11-best-gamma", "14-many-queries")
+"""Files that take longest, and so start first: at the end no process shall wait for another."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
 
 
 def pytest_collectstart(collector: Any) -> None:

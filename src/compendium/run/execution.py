@@ -152,6 +152,8 @@ def _live_with_parent() -> None:
 
 def execute(name: str, parameters: dict[str, Any]) -> Outcome:
     """Run one notebook with papermill; with the paper's parameters its outputs are kept."""
+    # A grammar of web addresses that papermill's imports would build, for a second, and that nobody asks for.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     import papermill  # here, in the spawned process, as its import takes as long as a kernel's start
 
     start = time.perf_counter()

@@ -54,9 +54,6 @@ def run(
     count = parameters.integer(steps, "steps", low=1, high=10_000)
     levels = tuple(step * k for k in range(1, count + 1))
     designs = tuple(design.proposition_3(level, support=support, slack=slack) for level in levels)
-    tables = {
-        size: tuple(sampling.lookup_table(made, keysize=2**size) for made in designs)
-        for size in bits
-    }
+    tables = {size: tuple(sampling.lookup_table(made, keysize=2**size) for made in designs) for size in bits}
     after = {size: tuple(map(sampling.after_sampling, made)) for size, made in tables.items()}
     return Experiment(support, levels, tuple(bits), designs, tables, after)

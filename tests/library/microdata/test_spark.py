@@ -8,8 +8,6 @@ import importlib
 import logging
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -30,27 +28,54 @@ from tablebuilder_dp.cli import main
 from tablebuilder_dp.microdata import formats, records
 from tablebuilder_dp.microdata.record_keys import KEYS
 
+SparkContext: Any = None
 SparkSession: Any = None
 PySparkLogger: Any = None
 with suppress(ImportError):
+    SparkContext = importlib.import_module("pyspark").SparkContext
     SparkSession = importlib.import_module("pyspark.sql").SparkSession
     PySparkLogger = importlib.import_module("pyspark.logger").PySparkLogger
 
 HAS_JAVA = bool(os.environ.get("JAVA_HOME") or shutil.which("java"))
 if os.environ.get("REQUIRE_SPARK") and not (SparkSession and HAS_JAVA):
     raise RuntimeError("REQUIRE_SPARK is set, but PySpark or Java is missing")
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+"""Java for short work: it compiles quickly, not well, which halves the time of small queries."""
 pytestmark = [
     pytest.mark.skipif(SparkSession is None, reason="Spark left out: pip install 'tablebuilder-dp[spark]'"),
     pytest.mark.skipif(not HAS_JAVA, reason="Spark left out: it needs Java 17 or newer"),
     pytest.mark.filterwarnings("default"),  # Spark's own
-    pytest.mark.xdist_group("spark"),
 ]
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    session = (
+@pytest.fixture(scope="session")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Start Java, once for all sessions, with its errors going to a file: what Spark logs stands there."""
+    path, own = tmp_path_factory.mktemp("spark") / "log.txt", os.dup(2)
+    with path.open("wb") as file, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_SUBMIT_ARGS", f"--driver-java-options '{BRIEF}' pyspark-shell")
+        os.dup2(file.fileno(), 2)
+        try:
+            SparkContext._ensure_initialized()
+        finally:
+            os.dup2(own, 2)
+            os.close(own)
+    yield path
+    end_session()
+
+
+def end_session() -> None:
+    """Stop the session that is there, if one is; Java stays for the next."""
+    if session := SparkSession.getActiveSession():
+        session.stop()
+
+
+@pytest.fixture
+def spark(log: Path) -> Any:
+    """The session of all tests, started anew only where a test has ended it."""
+    return (
         SparkSession.builder.master("local[2]")
+        .config("spark.log.level", "OFF")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "3")
         .config("spark.driver.bindAddress", "127.0.0.1")
@@ -58,8 +83,6 @@ def spark() -> Iterator[Any]:
         .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()
     )
-    yield session
-    session.stop()
 
 
 def both(source: Any, spark: Any, **options: Any) -> list[pa.Table]:
@@ -206,24 +229,23 @@ def test_errors_are_not_logged_either(spark: Any, capfd: pytest.CaptureFixture[s
     assert MARK in "".join(seen)
 
 
-RUN = """
-import sys
-from tablebuilder_dp.cli import main
-for path in sys.argv[2:]:
-    print(main.main(["perturb", path, "--by", "g", "--epsilon", "1", "--delta", "0.01", "-o", sys.argv[1],
-                    "--spark", "local[1]"]))
-"""
-
-
-def test_sparks_own_log_shows_no_record(tmp_path: Path) -> None:
+def test_sparks_own_log_shows_no_record(
+    spark: Any, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Of a session that the command starts and ends itself; that of a caller logs what the caller wants."""
     found = files(tmp_path)
-    wrong = [
-        found[name] for name in ("too many fields", "text after a quote", "ids that are not UTF-8 (Parquet)")
-    ]
-    run = [sys.executable, "-c", RUN, str(tmp_path / "o.csv"), *map(str, wrong)]
-    made = subprocess.run(run, capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert made.stdout.split()[:2] == ["2", "2"]
-    hidden(made.stderr)
+    names = ("too many fields", "text after a quote", "ids that are not UTF-8 (Parquet)")
+    spark.sparkContext.setLogLevel("WARN")
+    told(calls(found[names[0]], spark=spark)["by g"])
+    assert MARK in log.read_text()
+    end_session()
+    before = log.stat().st_size
+    call = ["--by", "g", "--epsilon", "1", "--delta", "0.01", "-o", str(tmp_path / "o.csv")]
+    codes = [main.main(["perturb", str(found[name]), *call, "--spark", "local[1]"]) for name in names]
+    assert codes[:2] == [2, 2]
+    assert SparkSession.getActiveSession() is None
+    hidden(capfd.readouterr().err)
+    hidden(log.read_bytes()[before:].decode())
 
 
 def test_folders_are_read_alike(spark: Any, tmp_path: Path) -> None:

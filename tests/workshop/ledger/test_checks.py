@@ -61,6 +61,7 @@ def test_the_closed_form_is_tried_at_every_kink_and_close_to_both_sides_of_it() 
             assert any(0 < eps - kink <= kink / 100 for eps in levels)
 
 
+@pytest.mark.long
 @pytest.mark.unmeasured
 def test_every_alteration_of_the_closed_form_is_seen() -> None:
     name, printed = "int-quantify", PAPER["int-quantify"].printed

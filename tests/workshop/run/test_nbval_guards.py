@@ -11,6 +11,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 PICTURE = "import base64\nfrom IPython.display import Image\nImage(data=base64.b64decode('{}'), format='png')"
 
 
@@ -50,6 +52,7 @@ def notebook(*, digit: str = "1.25", shade: int = 7, count: int | None = 1, stri
     return json.dumps(content)
 
 
+@pytest.mark.long
 def test_a_wrong_digit_curve_or_output_turns_nbval_red(tmp_path: Path) -> None:
     """The verdicts of one strict nbval run over five small notebooks."""
     folder = tmp_path

@@ -310,6 +310,7 @@ def test_every_notebook_has_other_parameters() -> None:
     assert list(OTHER) == [path.stem for path in PATHS]
 
 
+@pytest.mark.long
 @pytest.mark.unmeasured
 @pytest.mark.parametrize(("name", "given"), GIVEN)
 def test_notebooks_run_with_other_parameters(output: Path, name: str, given: dict[str, Any]) -> None:

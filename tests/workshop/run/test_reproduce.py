@@ -59,6 +59,7 @@ def produced(output: Path) -> dict[str, str]:
     return {path.relative_to(output).as_posix(): manifest.digest(path) for path in found}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_a_run_gives_the_committed_bytes_and_a_rerun_does_nothing(
     output: Path, capsys: pytest.CaptureFixture[str]
@@ -102,6 +103,7 @@ def test_every_notebook_and_every_solution_is_run() -> None:
     assert execution.select(["solutions"]) == [f"solutions/{name}" for name in numbered]
 
 
+@pytest.mark.long
 def test_a_killed_run_leaves_whole_files_and_the_next_one_finishes(output: Path) -> None:
     process = start(output, "04", "08")
     deadline = time.monotonic() + 120
@@ -119,6 +121,7 @@ def test_a_killed_run_leaves_whole_files_and_the_next_one_finishes(output: Path)
     assert not list(output.rglob("*.part"))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_a_failing_notebook_is_named_and_the_others_are_kept(
     output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -144,6 +147,7 @@ def test_a_failing_notebook_is_named_and_the_others_are_kept(
     assert "Notebooks: 2 run" in out
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 def test_other_parameters_go_to_build_and_a_bad_value_gets_the_librarys_sentence(
     output: Path, capsys: pytest.CaptureFixture[str]
@@ -336,6 +340,7 @@ def test_two_runs_at_once_are_refused(output: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err == "reproduce: another run is under way; wait for it to end\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "hears"),
     [(signal.SIGTERM, signal.SIG_IGN), (signal.SIGTERM, signal.SIG_DFL), (signal.SIGINT, signal.SIG_DFL)],

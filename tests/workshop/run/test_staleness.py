@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from concurrent.futures import Future
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from compendium.run import execution, notebooks, parameters, places, staleness
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = notebooks.names()
+Touched = Callable[..., set[str]]
 
 
 @pytest.fixture
@@ -32,17 +35,27 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def touched(tree: Path, file: str, old: str = "", new: str = "") -> set[str]:
+def digests() -> dict[str, str]:
+    return {name: staleness.inputs(name) for name in NAMES}
+
+
+@pytest.fixture
+def touched(tree: Path) -> Touched:
     """The notebooks that are stale when a text in a file becomes another, or when a line is added."""
-    before = {name: staleness.inputs(name) for name in NAMES}
-    path = tree / file
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new, 1) if old else text + "\n# changed\n", encoding="utf-8")
-    stale = {name for name in NAMES if staleness.inputs(name) != before[name]}
-    path.write_text(text, encoding="utf-8")
-    assert {name: staleness.inputs(name) for name in NAMES} == before
-    return stale
+    before = cache(
+        digests
+    )  # once for all changes of a test: each is taken back, which shall make no difference
+
+    def change(file: str, old: str = "", new: str = "") -> set[str]:
+        path, known = tree / file, before()
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1) if old else text + "\n# changed\n", encoding="utf-8")
+        found = digests()
+        path.write_text(text, encoding="utf-8")
+        return {name for name in NAMES if found[name] != known[name]}
+
+    return change
 
 
 def numbers(stale: set[str]) -> set[str]:
@@ -50,7 +63,7 @@ def numbers(stale: set[str]) -> set[str]:
 
 
 @pytest.mark.unmeasured
-def test_what_no_notebook_uses_reruns_nothing(tree: Path) -> None:
+def test_what_no_notebook_uses_reruns_nothing(touched: Touched) -> None:
     for file in (
         "src/compendium/site/contrast.py",
         "src/compendium/site/build.py",
@@ -58,50 +71,61 @@ def test_what_no_notebook_uses_reruns_nothing(tree: Path) -> None:
         "src/compendium/reproduce.py",
         "src/tablebuilder_dp/cli/main.py",
     ):
-        assert touched(tree, file) == set(), file
+        assert touched(file) == set(), file
 
 
-def test_what_every_notebook_stands_on_reruns_all(tree: Path) -> None:
-    assert touched(tree, "requirements.lock") == set(NAMES)
-    assert touched(tree, "src/tablebuilder_dp/__init__.py") == set(NAMES)
+def test_what_every_notebook_stands_on_reruns_all(touched: Touched) -> None:
+    assert touched("requirements.lock") == set(NAMES)
+    assert touched("src/tablebuilder_dp/__init__.py") == set(NAMES)
 
 
 @pytest.mark.unmeasured
-def test_a_module_reruns_those_that_import_it_directly_or_not(tree: Path) -> None:
-    assert numbers(touched(tree, "src/compendium/figures/cell_keys.py")) == {"06"}
-    assert numbers(touched(tree, "src/tablebuilder_dp/beyond/gap.py")) == {"11"}
-    assert "01" in numbers(touched(tree, "src/tablebuilder_dp/noise.py"))
-    assert "02" in numbers(touched(tree, "src/tablebuilder_dp/noise.py"))  # by way of privacy
-    lattice = touched(tree, "src/tablebuilder_dp/beyond/composition.py")
-    assert numbers(lattice) == {"14", "18"}
-    assert "solutions/14-many-queries" in lattice
+def test_files_written_anew_with_what_they_had_rerun_nothing(tree: Path) -> None:
+    before = digests()
+    for path in [path for path in tree.rglob("*") if path.is_file()]:
+        content = path.read_bytes()
+        path.unlink()
+        path.write_bytes(content)
+    assert digests() == before
+
+
+@pytest.mark.unmeasured
+def test_a_module_reruns_those_that_import_it_directly_or_not(touched: Touched) -> None:
+    assert numbers(touched("src/compendium/figures/cell_keys.py")) == {"06"}
+    assert numbers(touched("src/tablebuilder_dp/beyond/gap.py")) == {"11"}
+    assert "01" in numbers(touched("src/tablebuilder_dp/noise.py"))
+    assert "02" in numbers(touched("src/tablebuilder_dp/noise.py"))  # by way of privacy
+    stale = touched("src/tablebuilder_dp/beyond/composition.py")
+    assert numbers(stale) == {"14", "18"}
+    assert "solutions/14-many-queries" in stale
     for tool, number in {"explorer": "17", "game": "18"}.items():
-        assert numbers(touched(tree, f"src/compendium/studies/{tool}.toml")) == {number}
+        assert numbers(touched(f"src/compendium/studies/{tool}.toml")) == {number}
 
 
-def test_a_claim_reruns_the_notebooks_that_are_about_it(tree: Path) -> None:
-    stale = touched(
-        tree, "paper/claims.toml", 'printed = "0.016632589297126"', 'printed = "0.016632589297127"'
-    )
+@pytest.mark.unmeasured
+def test_a_claim_reruns_the_notebooks_that_are_about_it(touched: Touched) -> None:
+    stale = touched("paper/claims.toml", 'printed = "0.016632589297126"', 'printed = "0.016632589297127"')
     assert stale == {"00-start-here", "04-design-guide", "10-verdict"}
-    stale = touched(tree, "paper/claims.toml", 'id = "key-range"', 'id = "key-ranges"')
+    stale = touched("paper/claims.toml", 'id = "key-range"', 'id = "key-ranges"')
     assert stale == {"00-start-here", "10-verdict"}
-    assert touched(tree, "paper/corrections.toml", 'id = "past-hole"', 'id = "past-holes"') == {
+    assert touched("paper/corrections.toml", 'id = "past-hole"', 'id = "past-holes"') == {
         "00-start-here",
         "10-verdict",
     }
 
 
-def test_a_check_reruns_the_notebooks_whose_claims_it_decides(tree: Path) -> None:
-    assert numbers(touched(tree, "src/compendium/ledger/checks/examples.py")) == {"00", "04", "10"}
-    assert numbers(touched(tree, "src/compendium/ledger/checks/summary.py")) == {"00", "10"}
+@pytest.mark.unmeasured
+def test_a_check_reruns_the_notebooks_whose_claims_it_decides(touched: Touched) -> None:
+    assert numbers(touched("src/compendium/ledger/checks/examples.py")) == {"00", "04", "10"}
+    assert numbers(touched("src/compendium/ledger/checks/summary.py")) == {"00", "10"}
 
 
-def test_an_exercise_reruns_its_own_notebook_and_solution(tree: Path) -> None:
+@pytest.mark.unmeasured
+def test_an_exercise_reruns_its_own_notebook_and_solution(touched: Touched) -> None:
     own = {"12-better-tables", "solutions/12-better-tables"}
     hint = "That is the number of ill dentists, women and men together."
-    assert touched(tree, "paper/exercises.toml", hint, "No.") == {"00-start-here", "solutions/00-start-here"}
-    assert touched(tree, "src/compendium/course/properties/notebook_12.py") == own
+    assert touched("paper/exercises.toml", hint, "No.") == {"00-start-here", "solutions/00-start-here"}
+    assert touched("src/compendium/course/properties/notebook_12.py") == own
 
 
 def test_a_changed_cell_makes_its_notebook_stale_but_new_outputs_do_not(tree: Path) -> None:
@@ -130,9 +154,10 @@ def test_a_file_that_changes_during_a_run_is_not_taken_for_what_ran(tree: Path) 
     assert not staleness.is_current(name, staleness.load_state())
 
 
-def test_what_makes_the_kept_outputs_reruns_all(tree: Path) -> None:
+@pytest.mark.unmeasured
+def test_what_makes_the_kept_outputs_reruns_all(touched: Touched) -> None:
     for file in ("execution", "notebooks"):
-        assert touched(tree, f"src/compendium/run/{file}.py") == set(NAMES), file
+        assert touched(f"src/compendium/run/{file}.py") == set(NAMES), file
 
 
 def test_a_notebook_that_reads_claims_says_which() -> None:
