@@ -20,13 +20,13 @@ def test_proposition_3_reaches_its_delta_at_its_epsilon(
     epsilon: Fraction, support: int, slack: Fraction
 ) -> None:
     made = design.proposition_3(epsilon, support=support, slack=slack)
-    truth = certified.delta(Noise(support, made.gamma), epsilon)
+    truth = certified.delta(made, epsilon)
     assert relative_error(made.delta, truth) < 1e-12
-    assert relative_error(made.delta, certified.pmf(Noise(support, made.gamma), -support)) < 1e-12
+    assert relative_error(made.delta, certified.pmf(made, -support)) < 1e-12
     assert made.gamma == epsilon / (2 * support - 1) - slack * 2 * epsilon / (4 * support**2 - 1)
     assert made.gamma == epsilon / (2 * support - 1) + made.iota
     assert made.iota <= 0
-    assert list(privacy.e_star(Noise(support, made.gamma), epsilon)) == [-support]
+    assert list(privacy.e_star(made, epsilon)) == [-support]
     assert made.variance == Noise(support, made.gamma).variance
 
 
@@ -62,7 +62,7 @@ def test_guide_finds_the_smallest_support(epsilon: Fraction, delta: Fraction, sl
     assert found.epsilon == epsilon
     for support in range(max(1, found.support - 3), found.support):
         smaller = design.proposition_3(epsilon, support=support, slack=slack)
-        assert certified.pmf(Noise(support, smaller.gamma), support).lower > delta
+        assert certified.pmf(smaller, support).lower > delta
 
 
 def test_guide_on_the_papers_example() -> None:

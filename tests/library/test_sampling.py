@@ -57,7 +57,7 @@ def test_last_cut_is_keysize_where_float64_would_go_past_it() -> None:
     for tenths in range(1, 26):
         made = design.proposition_3(Fraction(tenths, 10), support=10)
         exceeded += math.ceil(np.cumsum(made.pmf)[-1] * 2**32) > 2**32
-        table = sampling.lookup_table(Noise(10, made.gamma), keysize=2**32)
+        table = sampling.lookup_table(made, keysize=2**32)
         assert table.cuts[-1] == 2**32
     assert exceeded > 0
 
@@ -246,7 +246,7 @@ def test_measures_after_sampling_follow_from_the_weights(table: LookupTable) -> 
 @given(small_supports, epsilons, st.integers(8, 48))
 def test_two_sided_epsilon_is_what_keeps_every_ratio(support: int, epsilon: Fraction, bits: int) -> None:
     made = design.proposition_3(min(epsilon, Fraction(5)), support=support)
-    table = sampling.lookup_table(Noise(support, made.gamma), keysize=2**bits)
+    table = sampling.lookup_table(made, keysize=2**bits)
     after = sampling.after_sampling(table)
     assert after.bias == Fraction(-support, 2**bits)  # the ceilings shift every cut up by under one key
     if table.full_support and after.epsilon_two_sided > 0:
@@ -291,7 +291,7 @@ def test_lost_values_and_the_papers_zero_over_zero() -> None:
 def test_every_table_of_the_experiment_has_bias_minus_d_over_keysize(tenths: int) -> None:
     made = design.proposition_3(Fraction(tenths, 10), support=10)
     for bits in (8, 16, 32):
-        table = sampling.lookup_table(Noise(10, made.gamma), keysize=2**bits)
+        table = sampling.lookup_table(made, keysize=2**bits)
         assert sampling.after_sampling(table).bias == Fraction(-10, 2**bits)
 
 
@@ -348,7 +348,7 @@ def test_full_support_ends_where_the_limit_says(bits: int, slack: str) -> None:
     assert (limit.upper - limit.lower) * 10**30 <= limit.lower
     for epsilon, expected in ((limit.lower, True), (limit.upper, False)):
         made = design.proposition_3(epsilon, support=10, slack=slack)
-        table = sampling.lookup_table(Noise(10, made.gamma), keysize=2**bits)
+        table = sampling.lookup_table(made, keysize=2**bits)
         assert table.full_support is expected
 
 

@@ -67,7 +67,10 @@ class Enclosure:
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Let balls have this many bits in a block; every other thread that asks for balls waits."""
+    """Let balls have this many bits in a block; every other thread that asks for such a block waits.
+
+    All that computes with balls runs inside one; outside, balls have whatever precision is in force.
+    """
     with _one_at_a_time, ctx.workprec(bits):
         yield
 

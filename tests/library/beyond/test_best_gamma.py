@@ -53,7 +53,7 @@ def test_no_gamma_is_better_than_the_best(
     epsilon: Fraction, support: int, anywhere: list[Fraction], data: st.DataObject
 ) -> None:
     found = best_gamma.best(epsilon, support=support)
-    least = certified.delta(Noise(support, found.gamma), epsilon)
+    least = certified.delta(found, epsilon)
     hair = 1 + data.draw(st.sampled_from([-1, 1])) * Fraction(10) ** -data.draw(st.integers(1, 9))
     rivals = [epsilon / (2 * m - 1) for m in range(1, support + 1)]
     for gamma in [*anywhere, *rivals, *(gamma * hair for gamma in rivals)]:

@@ -324,7 +324,7 @@ def test_known_theorems_bound_the_exact_epsilon_in_their_order(
     made = design.proposition_3(epsilon, support=support)
     total = min(2 * cells * made.delta, 0.9)
     found = composition.bounds(epsilon, made.delta, cells=cells, total=total)
-    exact = composition.epsilon(Noise(support, made.gamma), total, cells=cells)
+    exact = composition.epsilon(made, total, cells=cells)
     slack = 1 + 1e-9
     assert exact <= found.optimal * slack + 1e-12
     assert found.optimal <= min(found.basic, found.advanced) * slack + 1e-12

@@ -65,11 +65,11 @@ def test_exhaustive_search_agrees(support: int, keysize: int, epsilon: Fraction,
     every = list(rows(support, keysize, epsilon))
     assert symmetric.has_table(epsilon, support=support, keysize=keysize) is bool(every)
     exact = scaled(support, made.gamma, keysize)
-    kept = symmetric.keeps_delta(Noise(support, made.gamma), epsilon, keysize=keysize)
+    kept = symmetric.keeps_delta(made, epsilon, keysize=keysize)
     assert kept is any(row[-1] <= exact[-1] for row in every)
     if not every:
         with pytest.raises(ValueError, match="keysize must be a multiple of"):
-            sampling.lookup_table(Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon))
+            sampling.lookup_table(made, keysize=keysize, rule=symmetric.rule(epsilon))
         return
     least = symmetric.least_delta_table(epsilon, support=support, keysize=keysize).weights
     assert least[support:] in every
@@ -81,7 +81,7 @@ def test_exhaustive_search_agrees(support: int, keysize: int, epsilon: Fraction,
     rounded = [math.floor(x + Fraction(1, 2)) for x in exact]
     squares = {row: whole([Fraction(w - n) ** 2 for w, n in zip(row, rounded, strict=True)]) for row in near}
     best = min(near, key=lambda row: (squares[row], -row[0], row[1:]))
-    found = sampling.lookup_table(Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon))
+    found = sampling.lookup_table(made, keysize=keysize, rule=symmetric.rule(epsilon))
     assert found.weights[support:] == best
     assert found.weights == found.weights[::-1]
 
@@ -92,7 +92,7 @@ def test_every_promise_is_kept(support: int, epsilon: Fraction, slack: Fraction,
     made = design.proposition_3(epsilon, support=support, slack=slack)
     if not symmetric.has_table(epsilon, support=support, keysize=keysize):
         return
-    table = sampling.lookup_table(Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon))
+    table = sampling.lookup_table(made, keysize=keysize, rule=symmetric.rule(epsilon))
     after = sampling.after_sampling(table)
     assert (table.keysize, table.support, table.full_support) == (keysize, support, True)
     assert after.bias == 0
@@ -101,8 +101,8 @@ def test_every_promise_is_kept(support: int, epsilon: Fraction, slack: Fraction,
     assert all(max(pair) <= factor * min(pair) for pair in pairwise(table.weights))
     assert symmetric.keeps_epsilon(table, epsilon)
     assert sampling.delta(table, epsilon) == (float(after.delta), float(after.delta))
-    delta = certified.delta(Noise(support, made.gamma), epsilon)
-    kept = symmetric.keeps_delta(Noise(support, made.gamma), epsilon, keysize=keysize)
+    delta = certified.delta(made, epsilon)
+    kept = symmetric.keeps_delta(made, epsilon, keysize=keysize)
     assert (after.delta <= delta.lower) is kept
     if not kept:
         least = symmetric.least_delta_table(epsilon, support=support, keysize=keysize)
@@ -116,10 +116,8 @@ def test_an_integer_programming_solver_finds_no_nearer_table(
 ) -> None:
     made = design.proposition_3(epsilon, support=support, slack=slack)
     if symmetric.has_table(epsilon, support=support, keysize=keysize):
-        table = sampling.lookup_table(
-            Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon)
-        )
-        away = 2 * keysize * float(symmetric.distance(table, Noise(table.support, made.gamma)))
+        table = sampling.lookup_table(made, keysize=keysize, rule=symmetric.rule(epsilon))
+        away = 2 * keysize * float(symmetric.distance(table, made))
         exact = scaled(support, made.gamma, keysize)
         least = symmetric.least_delta_table(epsilon, support=support, keysize=keysize).weights[0]
         highest = [keysize] * support + [max(least, math.floor(exact[-1]))]
@@ -143,17 +141,13 @@ def test_key_sizes_are_those_that_counting_finds(support: int, epsilon: Fraction
     made = design.proposition_3(epsilon, support=support, slack=slack)
     if made.gamma == epsilon:
         with pytest.raises(ValueError, match="epsilon must be above .*, the only finite loss of the noise"):
-            symmetric.key_sizes(Noise(support, made.gamma), epsilon)
+            symmetric.key_sizes(made, epsilon)
         return
-    found = symmetric.key_sizes(Noise(support, made.gamma), epsilon)
+    found = symmetric.key_sizes(made, epsilon)
     if found.all_from > 2000:
         return
     end = 2 * found.all_from + 2
-    good = {
-        size
-        for size in range(2, end)
-        if symmetric.keeps_delta(Noise(support, made.gamma), epsilon, keysize=size)
-    }
+    good = {size for size in range(2, end) if symmetric.keeps_delta(made, epsilon, keysize=size)}
     assert found.smallest == min(good)
     assert found.power_of_two == next(size for size in (2**k for k in range(1, 64)) if size in good)
     assert good >= set(range(found.all_from, end))
@@ -162,9 +156,9 @@ def test_key_sizes_are_those_that_counting_finds(support: int, epsilon: Fraction
 
 def test_a_larger_keysize_may_be_worse() -> None:
     made = design.proposition_3("0.1", support=10)
-    found = symmetric.key_sizes(Noise(10, made.gamma), "0.1")
+    found = symmetric.key_sizes(made, "0.1")
     kept = [
-        symmetric.keeps_delta(Noise(10, made.gamma), "0.1", keysize=size)
+        symmetric.keeps_delta(made, "0.1", keysize=size)
         for size in (found.smallest - 1, found.smallest, 512, found.all_from - 1, found.all_from)
     ]
     assert kept == [False, True, False, False, True]
@@ -172,11 +166,11 @@ def test_a_larger_keysize_may_be_worse() -> None:
 
 def test_example_1_needs_15_bits() -> None:
     made = design.guide("0.5", "1e-4")
-    found = symmetric.key_sizes(Noise(25, made.gamma), "0.5")
+    found = symmetric.key_sizes(made, "0.5")
     # t₀ = ⌈1/(√e − 1)⌉ = 2 and ⌈2/δ⌉ with the certified δ; T(2) is far above
-    assert found == (math.ceil(2 / certified.delta(Noise(25, made.gamma), "0.5").lower), 2**15, 20176)
+    assert found == (math.ceil(2 / certified.delta(made, "0.5").lower), 2**15, 20176)
     for size in found:
-        table = sampling.lookup_table(Noise(25, made.gamma), keysize=size, rule=symmetric.rule("0.5"))
+        table = sampling.lookup_table(made, keysize=size, rule=symmetric.rule("0.5"))
         assert symmetric.keeps_epsilon(table, "0.5")
         assert sampling.after_sampling(table).delta < made.delta
 
@@ -186,11 +180,9 @@ def test_the_papers_experiment_keeps_all_its_promises(bits: int, ceilings: int) 
     kept = 0
     for tenths in range(1, 26):
         made = design.proposition_3(Fraction(tenths, 10), support=10)
-        ceiling = sampling.lookup_table(Noise(10, made.gamma), keysize=2**bits)
+        ceiling = sampling.lookup_table(made, keysize=2**bits)
         kept += symmetric.keeps_epsilon(ceiling, made.epsilon)
-        table = sampling.lookup_table(
-            Noise(10, made.gamma), keysize=2**bits, rule=symmetric.rule(made.epsilon)
-        )
+        table = sampling.lookup_table(made, keysize=2**bits, rule=symmetric.rule(made.epsilon))
         assert symmetric.keeps_epsilon(table, made.epsilon)
         assert sampling.after_sampling(table).epsilon_two_sided <= made.epsilon
     assert kept == ceilings
@@ -211,8 +203,8 @@ def test_rounding_down_is_enough_from_its_bound_on(
     table = symmetric._table(weights)
     assert symmetric.keeps_epsilon(table, epsilon)
     assert table.weights[0] <= keysize * made.delta
-    nearest = sampling.lookup_table(Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon))
-    first, second = (symmetric.distance(one, Noise(one.support, made.gamma)) for one in (nearest, table))
+    nearest = sampling.lookup_table(made, keysize=keysize, rule=symmetric.rule(epsilon))
+    first, second = (symmetric.distance(one, made) for one in (nearest, table))
     assert first.lower <= second.upper
     assert second.upper * keysize < 2 * support
 
@@ -287,7 +279,7 @@ def test_wide_supports_with_few_keys_have_their_nearest_table_too(
     support: int, epsilon: str, slack: Any, keysize: int
 ) -> None:
     made = design.proposition_3(epsilon, support=support, slack=slack)
-    table = sampling.lookup_table(Noise(support, made.gamma), keysize=keysize, rule=symmetric.rule(epsilon))
+    table = sampling.lookup_table(made, keysize=keysize, rule=symmetric.rule(epsilon))
     assert symmetric.keeps_epsilon(table, epsilon)
     assert table.weights == table.weights[::-1]
 

@@ -102,7 +102,7 @@ def test_symmetric_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert fair["delta"] <= design.proposition_3("0.5", support=25).delta < ceiling["delta"]
     assert "[-25, 25], symmetric rule" in text(capsys, *small, "--rule", "symmetric")
     made = design.proposition_3("0.5", support=25)
-    table = sampling.lookup_table(Noise(25, made.gamma), keysize=2**16, rule=symmetric.rule("0.5"))
+    table = sampling.lookup_table(made, keysize=2**16, rule=symmetric.rule("0.5"))
     assert tuple(fair["cuts"]) == table.cuts
     drawn = answer(capsys, "sample", *small[1:], "--rule", "symmetric", "0", "65535")
     assert drawn["samples"] == [-25, 25]

@@ -85,8 +85,13 @@ QUESTIONS: dict[str, Callable[[], object]] = {
     "gap": lambda: gap.closing_epsilon(support=17, digits=10),
     "symmetric": lambda: symmetric.cuts(Noise(3, "0.05"), "0.5", 1000),
     "row": lambda: certified_counts.row(OfVariance(5, 3), 3, digits=60),
-    "moment": lambda: [enclosure(one) for one in certified.moments(Noise(5, "0.1"), 0, 2)],
+    "moments": lambda: moments(),
 }
+
+
+def moments() -> list[Enclosure]:
+    with precision(100):
+        return [enclosure(one) for one in certified.moments(Noise(5, "0.1"), 0, 2)]
 
 
 def forget() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 from compendium.course.properties import numbers
 from tablebuilder_dp import design
 from tablebuilder_dp.beyond import composition
-from tablebuilder_dp.noise import Noise
 
 
 def exercise_14_3(answer: Any) -> str:
@@ -20,6 +19,6 @@ def exercise_14_3(answer: Any) -> str:
     made = design.guide("0.5", "1e-4")
     grid = {"value_discretization_interval": float(width[0]), "use_connect_dots": True}
     one = pld.from_discrete_gaussian_mechanism((2 * float(made.gamma)) ** -0.5, truncation_bound=25, **grid)
-    exact = float(composition.delta(Noise(25, made.gamma), 1, cells=10))
+    exact = float(composition.delta(made, 1, cells=10))
     off = float(one.self_compose(10).get_delta_for_epsilon(1.0)) / exact - 1
     return "" if abs(off) <= 1e-7 else f"The upper bound is too high by {off:.1e} of the exact delta."

@@ -160,7 +160,7 @@ def symmetric_kept(claim: Claim) -> int:
     for tenths in range(1, 26):
         made = design.proposition_3(Fraction(tenths, 10), support=10)
         floor, keys = _floors(made.epsilon), 2 ** claim.at["bits"]
-        table = sampling.lookup_table(Noise(10, made.gamma), keysize=keys, rule=symmetric.rule(made.epsilon))
+        table = sampling.lookup_table(made, keysize=keys, rule=symmetric.rule(made.epsilon))
         w = table.weights
         within = all(a <= floor(b) and b <= floor(a) for a, b in pairwise(w))
         kept += sum(w) == keys and w == w[::-1] and min(w) > 0 and within

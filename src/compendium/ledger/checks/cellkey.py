@@ -12,7 +12,6 @@ from compendium.ledger.claims import Claim
 from compendium.ledger.formulas import Cases, cases, described, evaluate
 from compendium.ledger.verdicts import Truth
 from tablebuilder_dp import cellkey, design, sampling
-from tablebuilder_dp.noise import Noise
 
 NEAR, MERSENNE = 2**32 - 5, 2**31 - 1
 """Two large primes that one might take: the largest below 2^32 and the largest below 2^31."""
@@ -46,7 +45,7 @@ def table_entries(claim: Claim) -> Cases:
     tried = []
     for D, bits in product((1, 4, 11, 25), (8, 16, 24, 32)):
         made = design.proposition_3("0.5", support=D)
-        found = sampling.lookup_table(Noise(D, made.gamma), keysize=2**bits)
+        found = sampling.lookup_table(made, keysize=2**bits)
         tried.append((f"D = {D}, KEYSIZE = 2^{bits}", len(found.cuts) == evaluate(claim.printed, D=D)))
     return cases(tried)
 
@@ -219,7 +218,7 @@ def consistent(claim: Claim) -> str:
 def repeated_requests(claim: Claim) -> Cases:
     """With fresh noise each time, the mean of m answers rounds to the true count ever more likely."""
     made = design.proposition_3("0.5", support=5)
-    weights = sampling.lookup_table(Noise(5, made.gamma), keysize=2**16).weights
+    weights = sampling.lookup_table(made, keysize=2**16).weights
     sums, chances = np.array(weights, dtype=object), []
     for requests in (1, 2, 4, 8, 16, 32, 64):
         if requests > 1:

@@ -29,7 +29,7 @@ class Sampled(NamedTuple):
 def sampled(epsilon: str, support: int, slack: str, keysize: int) -> Sampled:
     """The table of one design by Proposition 3."""
     made = design.proposition_3(epsilon, support=support, slack=slack)
-    table = sampling.lookup_table(Noise(support, made.gamma), keysize=keysize)
+    table = sampling.lookup_table(made, keysize=keysize)
     return Sampled(made, table, sampling.after_sampling(table))
 
 
@@ -132,7 +132,7 @@ def full_support(claim: Claim) -> Cases:
 def edge_of(epsilon: str, D: int, slack: str) -> Enclosure:
     """p(D) of a design by Proposition 3."""
     made = design.proposition_3(epsilon, support=D, slack=slack)
-    return certified.pmf(Noise(D, made.gamma), D)
+    return certified.pmf(made, D)
 
 
 def full_support_limit(claim: Claim) -> Enclosure:

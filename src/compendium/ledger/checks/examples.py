@@ -25,7 +25,6 @@ from compendium.ledger.formulas import (
 )
 from compendium.ledger.verdicts import Answer, Truth
 from tablebuilder_dp import certified, design, sampling
-from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support.intervals import Enclosure, enclosure
 
 EPSILON, DELTA, SLACK = Fraction(1, 2), Fraction(1, 10**4), Fraction(1, 10)
@@ -157,7 +156,7 @@ def guide_mass(claim: Claim) -> Cases:
     for D, eps, slack in product((1, 3, 11), (EPSILONS[2], EPSILONS[5]), (SLACK, SLACKS[-1])):
         made = design.proposition_3(eps, support=D, slack=slack)
         for z in (1, -D):
-            ours = certified.pmf(Noise(D, made.gamma), z, digits=40)
+            ours = certified.pmf(made, z, digits=40)
             printed = evaluate(claim.printed, z=enclosed(z), D=D, eps=eps, iota=made.iota)
             tried.append((described(D=D, eps=eps, iota=made.iota, z=z), agree(printed, enclosed(ours))))
     return cases(tried)

@@ -92,8 +92,8 @@ def _run() -> tuple[experiment.Experiment, tuple[tuple[Enclosure, ...], tuple[En
     ran = experiment.run(
         support=D, epsilon_step=Fraction(1, 10), steps=25, slack=design.PAPER_SLACK, bits=BITS
     )
-    variances = tuple(certified.variance(Noise(D, made.gamma)) for made in ran.designs)
-    return ran, (variances, tuple(certified.pmf(Noise(D, made.gamma), -D) for made in ran.designs))
+    variances = tuple(certified.variance(made) for made in ran.designs)
+    return ran, (variances, tuple(certified.pmf(made, -D) for made in ran.designs))
 
 
 MEASURES: dict[str, Callable[[Point], Any]] = {

@@ -13,7 +13,6 @@ from compendium.ledger.claims import Claim
 from compendium.ledger.formulas import Cases, cases, described, enclosed, evaluate
 from compendium.ledger.verdicts import Truth
 from tablebuilder_dp import certified, design, sampling
-from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.sampling import LookupTable
 
 SHAPES = tuple(product((1, 2, 3), (Fraction(1, 10), Fraction(2, 3), Fraction(19, 20))))
@@ -399,7 +398,7 @@ def closer_epsilon(claim: Claim) -> Truth:
     for D, eps in DESIGNS:
         made = designed(D, eps)
         onset = made.gamma * (2 * D - 1)
-        edge = certified.pmf(Noise(D, made.gamma), D).lower
+        edge = certified.pmf(made, D).lower
         gaps = []
         for bits in BITS:
             if 2**bits * edge < 2:

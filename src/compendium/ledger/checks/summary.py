@@ -81,9 +81,9 @@ def incorporated(claim: Claim) -> Cases:
     found = []
     for D, epsilon in product(SUPPORTS, EPSILONS):
         made = design.proposition_3(epsilon, support=D)
-        V = certified.variance(Noise(D, made.gamma))
-        edge = certified.pmf(Noise(D, made.gamma), -D)
-        exact = certified.delta(Noise(D, made.gamma), epsilon)
+        V = certified.variance(made)
+        edge = certified.pmf(made, -D)
+        exact = certified.delta(made, epsilon)
         uniform = Fraction(2 * sum(z * z for z in range(D + 1)), 2 * D + 1)
         ends = [evaluate(claim.printed, D=D, V=end) for end in (Fraction(0), uniform)]
         inside = evaluate(claim.printed, D=D, V=enclosed(V)) is True and ends == [False, False]
