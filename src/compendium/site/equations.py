@@ -84,7 +84,7 @@ def by_function(found: Sequence[Row]) -> dict[str, list[Equation]]:
         for name in re.findall(r"`([\w.]+)`", row.home):
             homes.setdefault(name, []).extend(row.equations)
     for name, equations in list(homes.items()):
-        module, _, function = name.partition(".")
+        module, *_, function = name.split(".")
         if module in ("noise", "privacy") and hasattr(certified, function):
             homes.setdefault(f"certified.{function}", equations)
     return homes

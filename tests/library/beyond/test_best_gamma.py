@@ -13,6 +13,7 @@ from support.strategies import decimals, epsilons, gammas, supports
 
 from tablebuilder_dp import certified, design, privacy
 from tablebuilder_dp.beyond import best_gamma
+from tablebuilder_dp.design import Design
 from tablebuilder_dp.noise import Noise
 
 levels = decimals(-3, 1, digits=3)
@@ -269,9 +270,9 @@ def test_a_best_noise_whose_delta_underflows_is_still_found() -> None:
             "delta must be such that Proposition 3 reaches",
         ),
         (
-            lambda: certified.delta(Noise(5, 1 / (2 * 6 - 1)), 1),
+            lambda: best_gamma.kink(Design(5, Fraction(1, 11), epsilon=1)),
             ValueError,
-            "kink must be an integer from 1 to 5, got 6",
+            r"gamma must be epsilon/\(2m - 1\) with an integer m from 1 to D, got '1/11'",
         ),
     ],
 )

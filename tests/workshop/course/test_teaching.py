@@ -58,7 +58,7 @@ CLAIMS = {  # what the prose says, and how the page's own code computes it
     r"the forward δ is (\d+) keys": "round(2**16 * forward)",
     r"the (\d+) keys of the end": "table.weights[-1]",
     r"0\.959962\$ is (\d+)\.": "bisect_left("
-    "range(2000), apart, lo=1, key=lambda k: composition.delta(0, **parameters, cells=k))",
+    "range(2000), apart, lo=1, key=lambda k: composition.delta(example, 0, cells=k))",
 }
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -243,9 +243,9 @@ def test_an_entry_is_one_sentence_with_names_that_exist(entry: Entry) -> None:
 
 def home(module: str) -> str:
     """The package of the library in which a module stands."""
-    for package in ("tablebuilder_dp.beyond.", "tablebuilder_dp.counts.", "tablebuilder_dp.support."):
-        if importlib.util.find_spec(f"{package}{module}"):
-            return package
+    for package in ("", "beyond.", "counts.", "support."):
+        if importlib.util.find_spec(f"tablebuilder_dp.{package}{module}"):
+            return f"tablebuilder_dp.{package}"
     return "tablebuilder_dp."
 
 
@@ -267,7 +267,8 @@ def resolve(name: str) -> Any:
             found = typing.get_type_hints(found)[word]
         else:
             found = getattr(found, word)
-        found = typing.get_type_hints(found)["return"] if called else found
+        if called and not isinstance(found, type):
+            found = typing.get_type_hints(found)["return"]
     return found
 
 

@@ -31,7 +31,7 @@ from compendium.figures import (
 from compendium.figures.drawing import Drawing
 from compendium.ledger import claims, verdicts
 from compendium.run import notebooks
-from compendium.studies import experiment
+from compendium.studies import sweep
 from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.noise import Geometric, Noise
@@ -43,11 +43,11 @@ ELSEWHERE = {"a_census_table", "explorer", "differencing_game"}
 """Modules whose pictures are tested with the studies that they show."""
 
 
-def small_study() -> experiment.Experiment:
-    return experiment.run(support=3, epsilon_step="0.5", steps=5, slack="0.1", bits=(4, 8))
+def small_study() -> sweep.Experiment:
+    return sweep.run(support=3, epsilon_step="0.5", steps=5, slack="0.1", bits=(4, 8))
 
 
-def symmetric_tables(study: experiment.Experiment) -> dict[int, list[LookupTable | None]]:
+def symmetric_tables(study: sweep.Experiment) -> dict[int, list[LookupTable | None]]:
     return {
         bits: [
             lookup_table(made, keysize=2**bits, rule=symmetric.rule(made.epsilon))

@@ -10,6 +10,7 @@ from compendium.figures import design_guide
 from compendium.run import parameters
 from compendium.run.parameters import paper_parameters
 from compendium.run.results import Results
+from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support.intervals import Enclosure
 
 NAME = "04-design-guide"
@@ -44,7 +45,7 @@ def test_numbers_are_recorded_to_fixed_digits(output: Path) -> None:
 
 def test_figures_and_claims_are_kept(output: Path) -> None:
     results = Results(NAME, **paper_parameters()[NAME])
-    results.figure(design_guide.pmf_bars("x", support=4, gamma=Fraction(1, 8), title="a noise"))
+    results.figure(design_guide.pmf_bars("x", Noise(4, Fraction(1, 8)), title="a noise"))
     results.uses("b", "a")
     results.uses("a")
     assert record(output)["figures"] == ["x"]

@@ -274,8 +274,7 @@ def test_all_equations_are_there_once_with_homes_that_exist(pages: dict[str, Pag
     page = pages["paper/equations.html"]
     assert {f"eq-{number}" for number in range(1, 48)} <= set(page.ids)
     for name in equations.by_function(rows):
-        module, _, function = name.rpartition(".")
-        assert hasattr(importlib.import_module(f"tablebuilder_dp.{module}"), function), name
+        assert pkgutil.resolve_name(f"tablebuilder_dp.{name}") is not None
 
 
 def test_an_equation_without_a_line_is_refused() -> None:
@@ -307,7 +306,7 @@ def test_formulas_that_do_not_hold_have_ours_beside_them() -> None:
 def test_functions_show_their_equations(pages: dict[str, Page]) -> None:
     html = pages["api/privacy.html"].html
     part = html[html.index('id="tablebuilder_dp.privacy.delta"') :]
-    assert "Eq. (21), Proposition 2" in part[: part.index("Divergence")]
+    assert "Eq. (21), Proposition 2" in part[: part.index("hockey_stick")]
     html = pages["api/certified.html"].html
     assert "Eq. (6)" in html[html.index('id="tablebuilder_dp.certified.pmf"') :]
 
@@ -358,7 +357,7 @@ def test_the_extension_describes_pictures_and_shortens_constants(tree: Path) -> 
     connected["doctree-read"](app, nodes.section("", image, value))
     assert image["alt"] == alt != ""
     assert value.astext() == ""
-    lines, name = ["V."], "tablebuilder_dp.noise.Noise.variance"
+    lines, name = ["V."], "tablebuilder_dp.noise.Family.variance"
     connected["autodoc-process-docstring"](app, "function", name, None, None, lines)
     assert any("eq-24" in line for line in lines)
 

@@ -22,7 +22,7 @@ from compendium.ledger.formulas import (
     less,
 )
 from compendium.ledger.verdicts import Truth
-from compendium.studies import experiment
+from compendium.studies import sweep
 from tablebuilder_dp import certified, design, sampling
 from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support.intervals import Ball, Enclosure, enclosure
@@ -88,10 +88,8 @@ def points(bits: int) -> tuple[Point, ...]:
 
 
 @cache
-def _run() -> tuple[experiment.Experiment, tuple[tuple[Enclosure, ...], tuple[Enclosure, ...]]]:
-    ran = experiment.run(
-        support=D, epsilon_step=Fraction(1, 10), steps=25, slack=design.PAPER_SLACK, bits=BITS
-    )
+def _run() -> tuple[sweep.Experiment, tuple[tuple[Enclosure, ...], tuple[Enclosure, ...]]]:
+    ran = sweep.run(support=D, epsilon_step=Fraction(1, 10), steps=25, slack=design.PAPER_SLACK, bits=BITS)
     variances = tuple(certified.variance(made) for made in ran.designs)
     return ran, (variances, tuple(certified.pmf(made, -D) for made in ran.designs))
 

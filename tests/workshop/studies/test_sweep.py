@@ -1,10 +1,10 @@
 """The paper's experiment, and what it counts."""
 
-from compendium.studies import experiment
+from compendium.studies import sweep
 
 
 def test_the_experiment_counts_what_is_kept() -> None:
-    study = experiment.run(support=3, epsilon_step="0.5", steps=5, slack="0.1", bits=(4, 8))
+    study = sweep.run(support=3, epsilon_step="0.5", steps=5, slack="0.1", bits=(4, 8))
     for bits in study.bits:
         pairs = list(zip(study.epsilons, study.tables[bits], study.after[bits], strict=True))
         assert study.kept_promises(bits) == sum(after.epsilon_two_sided <= level for level, _, after in pairs)
