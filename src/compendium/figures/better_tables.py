@@ -15,7 +15,7 @@ from compendium.figures.drawing import (
     styled,
 )
 from compendium.figures.palette import GREY
-from compendium.studies.experiment import Experiment
+from compendium.studies.sweep import Experiment
 from tablebuilder_dp.sampling import LookupTable, after_sampling
 from tablebuilder_dp.sampling import delta as delta_after_sampling
 

@@ -14,7 +14,7 @@ from compendium.figures.drawing import (
     styled,
 )
 from compendium.figures.palette import GREY
-from compendium.studies.experiment import Experiment
+from compendium.studies.sweep import Experiment
 
 
 @styled
