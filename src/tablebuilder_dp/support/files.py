@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 SECRET_LENGTH = 32
-"""The bytes of a secret: a file of so many that are no text is taken for one."""
+"""The bytes of a secret: a file of this many that are not text is taken for one."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _KINDS = {
@@ -25,8 +25,8 @@ _KINDS = {
 
 def inputs(*given: Any) -> tuple[Path, ...]:
     """Those of the things given that are paths, which stay right when the current folder changes."""
-    found = (str(one).removeprefix("file:") for one in given if isinstance(one, str | Path))
-    return tuple(Path(one).resolve() for one in found)
+    paths = (str(value).removeprefix("file:") for value in given if isinstance(value, str | Path))
+    return tuple(Path(path).resolve() for path in paths)
 
 
 def check(path: Path, inputs: Iterable[Path] = (), *, name: str = "output") -> os.stat_result | None:
@@ -47,10 +47,10 @@ def check(path: Path, inputs: Iterable[Path] = (), *, name: str = "output") -> o
         kind = _KINDS.get(stat.S_IFMT(older.st_mode), "a device")
         raise _refused(name, "a new or an ordinary file", path, f", which is {kind}")
     folder = path.parent.resolve()
-    for one in filter(Path.exists, inputs):
-        if one.is_dir() and any(map(one.samefile, (folder, *folder.parents))):
+    for source in filter(Path.exists, inputs):
+        if source.is_dir() and any(map(source.samefile, (folder, *folder.parents))):
             raise _refused(name, "outside the folder that is read", path)
-        read = one.iterdir() if one.is_dir() else [one]
+        read = source.iterdir() if source.is_dir() else [source]
         if older and any(os.path.samestat(older, file.stat()) for file in read if file.exists()):
             raise _refused(name, "a file that is not read", path)
     if older and older.st_size == SECRET_LENGTH:

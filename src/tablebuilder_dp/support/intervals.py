@@ -109,11 +109,11 @@ def until(decided: Callable[[Enclosure], bool], compute: Callable[[], Ball], *, 
 
     Raises ArithmeticError where ``MAX_BITS`` bits do not, or the value is beyond 2^±EXPONENT_MAX.
     """
-    for found in _computed(compute, bits):
-        if abs(found) > _LARGEST or (abs(found) < _SMALLEST and abs(found) > 0):
+    for value in _computed(compute, bits):
+        if abs(value) > _LARGEST or (abs(value) < _SMALLEST and abs(value) > 0):
             raise ArithmeticError(f"no decision: a value beyond 2^±{EXPONENT_MAX}")
-        if abs(found) > _SMALLEST or found.is_zero():
-            ends = enclosure(found)
+        if abs(value) > _SMALLEST or value.is_zero():
+            ends = enclosure(value)
             if decided(ends):
                 return ends
     raise ArithmeticError(_UNDECIDED)
@@ -123,9 +123,9 @@ def _computed(compute: Callable[[], Ball], bits: int) -> Iterator[Ball]:
     """What ``compute`` gives at rising precision, where it is finite: else more bits may help."""
     while bits <= MAX_BITS:
         with precision(bits):
-            found = compute()
-        if found.is_finite():
-            yield found
+            value = compute()
+        if value.is_finite():
+            yield value
         bits *= 2
 
 
@@ -134,7 +134,7 @@ def to_digits(digits: int, compute: Callable[[], Ball]) -> Enclosure:
     wanted = parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
     scale = 10**wanted
     return until(
-        lambda found: (found.upper - found.lower) * scale <= min(abs(found.lower), abs(found.upper)),
+        lambda ends: (ends.upper - ends.lower) * scale <= min(abs(ends.lower), abs(ends.upper)),
         compute,
         bits=64 + 4 * wanted,
     )

@@ -84,9 +84,9 @@ def power_from_below(masses: Sequence[int], terms: int, *, bits: int) -> list[in
     [16, 64, 96, 64, 16]
     """
     unit = 1 << bits
-    found = _repeated(fmpz_poly(list(masses)), terms, lambda left, right: left * right // unit)
+    product = _repeated(fmpz_poly(list(masses)), terms, lambda left, right: left * right // unit)
     length = terms * (len(masses) - 1) + 1
-    values = [int(value) for value in found.coeffs()]
+    values = [int(value) for value in product.coeffs()]
     return values + [0] * (length - len(values))
 
 

@@ -26,7 +26,7 @@ KEYSIZE_MAX = 2**64
 EPSILON_MAX = 500
 EPSILON_MIN = Fraction(1, 10**290)  # so that γ, about ε/(2D), stays above TINY for every support
 GAMMA_MAX = 690  # beyond it P(Z != 0) is below 1e-299 and float64 has no room for the tails
-VARIANCE_MARGIN = Fraction(1, 10**270)  # so far V stays from its ends, 0 and D(D+1)/3
+VARIANCE_MARGIN = Fraction(1, 10**270)  # V stays this far from its ends, 0 and D(D+1)/3
 TINY = Fraction(1, 10**300)  # positive numbers below it are refused: float64 would lose their digits
 EXPONENT_MAX = 5000  # 10**EXPONENT_MAX is still quick to write out as an integer
 
@@ -187,8 +187,8 @@ def many(
     elif isinstance(values, list | tuple):
         floats = np.array(values) if all(type(value) is float for value in values) else None
     else:
-        one = values[()] if isinstance(values, np.ndarray) else values
-        return np.array([float(read(one))]), [one], True
+        value = values[()] if isinstance(values, np.ndarray) else values
+        return np.array([float(read(value))]), [value], True
     if len(values) == 0:
         raise wrong_value(name, "a number or a non-empty sequence of numbers", values)
     if floats is not None and floats.min() > 1e-290 and floats.max() < high:  # false for NaN

@@ -58,13 +58,15 @@ def stoppable(*, final: bool = False) -> Iterator[Callable[[], None]]:
         yield check
         return
 
-    heard = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) != signal.SIG_IGN]
-    before = {one: signal.signal(one, stop) for one in heard}
+    heard = [
+        number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN
+    ]
+    before = {number: signal.signal(number, stop) for number in heard}
     try:
         yield check
     except Exception:
         check()
         raise
     finally:
-        for one, handler in before.items():
-            signal.signal(one, signal.SIG_IGN if final and stopped else handler)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if final and stopped else handler)
