@@ -208,7 +208,7 @@ def distance_bound(*, keysize: int = 2**BITS, modulus: int = BIG_N, reduction: s
     bits = _key_bits(keysize)
     divisor = parameters.integer(modulus, "modulus", low=2, high=2**BITS)
     _chosen(REDUCTIONS, "reduction", reduction)
-    times, more = divmod(2**BITS - 1, divisor)  # so many residues come up once more than the others
+    times, more = divmod(2**BITS - 1, divisor)  # this many residues come up once more than the others
     distance: Fraction = more * (Fraction(times + 1, 2**BITS - 1) - Fraction(1, divisor))
     if reduction == "low":
         times, more = divmod(divisor, 2**bits)

@@ -97,7 +97,7 @@ def _over_ends(noise: AnyEnclosed, compute: Callable[[AnyNoise], list[Ball]]) ->
     """What is monotone in γ, of an exact noise or of both ends of an enclosed one."""
     if not isinstance(noise, Enclosed):
         return compute(check(noise))
-    return [one.union(other) for one, other in zip(*map(compute, noise.ends), strict=True)]
+    return [at_lower.union(at_upper) for at_lower, at_upper in zip(*map(compute, noise.ends), strict=True)]
 
 
 def _moments(noise: AnyNoise, powers: Sequence[int]) -> list[Ball]:
@@ -224,9 +224,9 @@ def gamma(*, support: int, variance: parameters.Number, digits: int = DIGITS) ->
     bits = 4 * count + 2 * guess.support.bit_length() + 128
     while bits <= MAX_BITS:
         with precision(bits):
-            found = _newton(guess, target, count)
-        if found is not None:
-            return found
+            root = _newton(guess, target, count)
+        if root is not None:
+            return root
         bits *= 2
     raise ArithmeticError(f"no proof of gamma near {float(guess.gamma)} to {count} digits")
 
@@ -239,10 +239,10 @@ def _newton(guess: Noise, variance: Fraction, digits: int) -> Enclosure | None:
         middle = Noise(box.support, (box.gamma.lower + box.gamma.upper) / 2)
         total, second, fourth = moments(box, 0, 2, 4)
         slope = fourth / total - (second / total) ** 2
-        found = ball(middle.gamma) + (_variance(middle) - ball(variance)) / slope
-        if not found.is_finite():  # too few bits to keep the slope away from zero
+        moved = ball(middle.gamma) + (_variance(middle) - ball(variance)) / slope
+        if not moved.is_finite():  # too few bits to keep the slope away from zero
             return None
-        narrower = enclosure(found)
+        narrower = enclosure(moved)
         if not box.gamma.lower < narrower.lower <= narrower.upper < box.gamma.upper:
             return None
         box = Enclosed(box.support, narrower)
@@ -288,13 +288,13 @@ def delta_ball(noise: AnyEnclosed, epsilon: Fraction) -> Ball:
     lasts = [privacy.e_star(end, epsilon)[-1] for end in ends]
     (total,) = moments(noise, 0)
     growth = exponential(epsilon) - 1
-    found = None
+    hull = None
     for last in range(min(lasts), max(lasts) + 1):
         less, weight = _reach(noise, last)
         value = (weight - growth * less) / total
-        found = value if found is None else found.union(value)
-    assert found is not None  # noqa: S101
-    return found
+        hull = value if hull is None else hull.union(value)
+    assert hull is not None  # noqa: S101
+    return hull
 
 
 def _reach(noise: AnyEnclosed, z: int) -> list[Ball]:
@@ -412,8 +412,8 @@ def excess(p: Sequence[int], q: Sequence[int], epsilon: Fraction) -> Excess:
 def growth(epsilon: Fraction, bits: int) -> tuple[int, int]:
     """e^ε between two integers in units of 2^−bits; e^500 has 722 bits before the point."""
     with precision(bits + 800):  # e^500 has 722 bits before the point
-        found = enclosure(exponential(epsilon))
-    return math.floor(found.lower * 2**bits), math.ceil(found.upper * 2**bits)
+        ends = enclosure(exponential(epsilon))
+    return math.floor(ends.lower * 2**bits), math.ceil(ends.upper * 2**bits)
 
 
 def hockey_stick(
@@ -489,14 +489,14 @@ def cuts(noise: AnyNoise, *, keysize: int) -> tuple[int, ...]:
 def _floors(noise: AnyNoise, keysize: int) -> list[int] | None:
     """⌊KEYSIZE·P(Z ≤ z)⌋ for z = −D, …, −1 at the working precision; None if one is not decided."""
     share = keysize / moments(noise, 0)[0]
-    reach, found = arb(0), []
+    reach, floors = arb(0), []
     for weight in weights(noise, -noise.support, -1):
         reach += weight * share
         floor = reach.floor().unique_fmpz()
         if floor is None:
             return None
-        found.append(int(floor))
-    return found
+        floors.append(int(floor))
+    return floors
 
 
 def logarithm(ratio: Fraction, *, digits: int = DIGITS) -> Enclosure:

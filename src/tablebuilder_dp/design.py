@@ -136,19 +136,19 @@ def best_delta_on_grid(
     level, half_width = float(parameters.epsilon(epsilon)), parameters.support(support)
     rates, _, _ = parameters.many(gammas, "gammas", parameters.gamma, high=parameters.GAMMA_MAX)
     z = np.arange(-half_width, 1, dtype=np.float64)
-    deltas = []
+    pieces = []
     for part in np.array_split(rates, -(-len(rates) * len(z) // 10**6)):
         weights = np.exp(-part[:, None] * z**2)
         total = 2 * weights[:, :-1].sum(axis=1) + 1
         # The positive part of p(z) − e^ε·p(z−1) is p(z)·(1 − e^−t) with t = γ(1 − 2z) − ε.
         t = np.maximum(part[:, None] * (1 - 2 * z[1:]) - level, 0)
-        deltas.append((weights[:, 0] - (weights[:, 1:] * np.expm1(-t)).sum(axis=1)) / total)
-    found = np.concatenate(deltas)
-    best = int(found.argmin())
-    if found[best] < privacy.DELTA_MIN:
+        pieces.append((weights[:, 0] - (weights[:, 1:] * np.expm1(-t)).sum(axis=1)) / total)
+    deltas = np.concatenate(pieces)
+    best = int(deltas.argmin())
+    if deltas[best] < privacy.DELTA_MIN:
         allowed = f"such that delta stays above {privacy.DELTA_MIN}"
         raise parameters.wrong_value("gammas", allowed, f"delta near 0 at gamma {rates[best]:g}")
-    return BestOnGrid(float(rates[best]), float(found[best]))
+    return BestOnGrid(float(rates[best]), float(deltas[best]))
 
 
 def guide(
@@ -164,16 +164,16 @@ def guide(
     """
     level, target = parameters.epsilon(epsilon), parameters.delta(delta)
     share = parameters.slack(slack)
-    found = _proposed_support(level, target, share)
+    half_width = _proposed_support(level, target, share)
 
     def reaches(support: int) -> bool:
         return certified.edge_reaches(Noise(support, _gamma(level, support, share)), target)
 
-    while not reaches(found):
-        found += 1
-    while found > 1 and reaches(found - 1):
-        found -= 1
-    return proposition_3(level, support=found, slack=share)
+    while not reaches(half_width):
+        half_width += 1
+    while half_width > 1 and reaches(half_width - 1):
+        half_width -= 1
+    return proposition_3(level, support=half_width, slack=share)
 
 
 def _proposed_support(epsilon: Fraction, delta: Fraction, slack: Fraction) -> int:

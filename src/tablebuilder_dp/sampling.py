@@ -153,8 +153,8 @@ def _fill(table: LookupTable, keys: NDArray[Any], out: NDArray[Any]) -> None:
         np.right_shift(chunk, shift, out=places, casting="unsafe")
         buckets.take(places, out=values, mode="clip")
         shared = np.flatnonzero(values > table.support)
-        found = np.searchsorted(cuts, chunk[shared].astype(np.uint64), side="right")
-        values[shared] = found - table.support
+        indices = np.searchsorted(cuts, chunk[shared].astype(np.uint64), side="right")
+        values[shared] = indices - table.support
         out[start : start + _CHUNK] = values
 
 
