@@ -47,15 +47,15 @@ def kinks(epsilon: parameters.Number, *, support: int) -> Array:
 def _log_deltas(epsilon: Fraction, support: int, places: Any) -> Array:
     """The logarithms of δ at the kinks m in ``places``."""
     z = np.arange(support + 1.0)
-    found = []
+    logarithms = []
     for m in np.array_split(np.array(places, dtype=np.float64)[:, None], -(-len(places) * support // 10**6)):
         gamma = float(epsilon) / (2 * m - 1)
         total = 2 * np.exp(-gamma * z**2).sum(axis=1) - 1
         beyond = np.exp(-gamma * np.maximum(z**2 - m**2, 0))  # w_a/w_m, which no tail can underflow
         losses = np.expm1(-2 * gamma * np.maximum(z[:-1] + 1 - m, 0))
         share = beyond[:, -1] - (beyond[:, :-1] * losses).sum(axis=1)
-        found.append(np.log(share / total) - (gamma * m**2)[:, 0])
-    return np.concatenate(found)
+        logarithms.append(np.log(share / total) - (gamma * m**2)[:, 0])
+    return np.concatenate(logarithms)
 
 
 def _representable(logarithms: Array) -> Array:
@@ -166,9 +166,11 @@ def guide(epsilon: parameters.Number, delta: parameters.Number) -> Design:
         noises = (Noise(support, level / (2 * m - 1)) for m in near)
         return any(below(target, partial(certified.delta_ball, noise, level)) for noise in noises)
 
-    found = bisect_left(range(most), True, lo=1, key=lambda support: bool(ranked(support).min() <= wanted))
-    while not reaches(found):
-        found += 1
-    while found > 1 and reaches(found - 1):
-        found -= 1
-    return best(level, support=found)
+    half_width = bisect_left(
+        range(most), True, lo=1, key=lambda support: bool(ranked(support).min() <= wanted)
+    )
+    while not reaches(half_width):
+        half_width += 1
+    while half_width > 1 and reaches(half_width - 1):
+        half_width -= 1
+    return best(level, support=half_width)

@@ -185,17 +185,17 @@ def vertices(epsilon: parameters.Number, *, support: int, unimodal: bool = False
     """
     half_width = parameters.integer(support, "support", low=1, high=SUPPORT_MAX)
     powers = _powers(math.exp(-float(parameters.epsilon(epsilon))), half_width)
-    corners = [Chain(0, 0, outer, unimodal) for outer in range(half_width + 1)]
-    found = [Vertex(chain, *_coordinates(chain, powers)) for chain in corners]
-    if found[-1].delta < privacy.DELTA_MIN:  # the least of all
+    geometric = [Chain(0, 0, outer, unimodal) for outer in range(half_width + 1)]
+    corners = [Vertex(chain, *_coordinates(chain, powers)) for chain in geometric]
+    if corners[-1].delta < privacy.DELTA_MIN:  # the least of all
         where = f"for epsilon {float(parameters.epsilon(epsilon))} and support {half_width}"
         raise ValueError(f"delta is below {privacy.DELTA_MIN} {where}, beyond float64; optimum encloses it")
     for hump in range(1, half_width + 1):
         if not unimodal and _hole_pays(hump - 1, powers):
             break
         chain = Chain(0, hump, half_width, unimodal)
-        found.append(Vertex(chain, *_coordinates(chain, powers)))
-    return tuple(found)
+        corners.append(Vertex(chain, *_coordinates(chain, powers)))
+    return tuple(corners)
 
 
 def _hole_pays(hump: int, powers: Sequence[float]) -> bool:

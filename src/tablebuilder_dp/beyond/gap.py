@@ -175,9 +175,9 @@ def widest(epsilon_max: parameters.Number, *, support: int) -> Widest:
 
     levels = np.linspace(0, min(top, 2 * math.log(half_width)), 81)  # by (5) the gap is zero beyond
     deltas = np.array([best_gamma.kinks(float(level), support=half_width) for level in levels[1:]])
-    found = []
+    peaks = []
     for m, peak in enumerate((deltas[:, :-1] / deltas[:, -1:]).argmin(axis=0) + 1, 1):
         ends = max(levels[peak - 1], levels[1] / 80), levels[min(peak + 1, 80)]
         inside = minimize_scalar(share, bounds=ends, args=(m,), options={"xatol": 1e-9}).x
-        found += [Widest(1 / share(float(level), m), float(level)) for level in (inside, levels[peak])]
-    return max(found)
+        peaks += [Widest(1 / share(float(level), m), float(level)) for level in (inside, levels[peak])]
+    return max(peaks)

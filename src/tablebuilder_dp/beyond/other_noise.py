@@ -115,7 +115,7 @@ def least_support(epsilon: parameters.Number, delta: parameters.Number) -> int:
         growth = exponential(level)
         return (((growth - 1) / ball(target) + 2) / (growth + 1)).log() / ball(level)
 
-    return math.ceil(until(lambda found: math.ceil(found.lower) == math.ceil(found.upper), compute).upper)
+    return math.ceil(until(lambda ends: math.ceil(ends.lower) == math.ceil(ends.upper), compute).upper)
 
 
 def least_variance(
