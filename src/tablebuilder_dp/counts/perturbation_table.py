@@ -146,7 +146,7 @@ def _cuts(noise: Symmetric, count: int, keysize: int) -> tuple[int, ...]:
         pmf = certified_counts.solve(noise, count, digits).pmf[:-1]
         lower, upper = (
             [math.ceil(keysize * min(reach, Fraction(1))) for reach in accumulate(side)]
-            for side in ([one.lower for one in pmf], [one.upper for one in pmf])
+            for side in ([mass.lower for mass in pmf], [mass.upper for mass in pmf])
         )
         if lower == upper:
             return (*lower, keysize)
@@ -189,14 +189,14 @@ def _sorted_sample(table: PerturbationTable, rows: NDArray[Any], keys: NDArray[A
     """Look keys up row by row, each row's together."""
     order = np.argsort(rows, kind="stable")
     ends = np.bincount(rows, minlength=len(table.rows)).cumsum()
-    ordered, found = keys[order], np.empty(len(keys), dtype=np.int64)
+    ordered, values = keys[order], np.empty(len(keys), dtype=np.int64)
     start = 0
     for row, end in zip(table.rows, ends.tolist(), strict=True):
         if end > start:
-            sampling.sample(row, ordered[start:end], out=found[start:end])
+            sampling.sample(row, ordered[start:end], out=values[start:end])
         start = end
-    noise = np.empty_like(found)
-    noise[order] = found
+    noise = np.empty_like(values)
+    noise[order] = values
     return noise
 
 
@@ -235,7 +235,7 @@ def alone(table: PerturbationTable, count: int) -> Fraction:
     Fraction(1, 16)
     """
     pairs = list(zip(*outputs(table, count), strict=True))
-    masses = (sum(one[i] for one in pairs if not one[1 - i]) for i in (0, 1))
+    masses = (sum(pair[i] for pair in pairs if not pair[1 - i]) for i in (0, 1))
     return Fraction(max(masses), table.keysize)
 
 
@@ -262,14 +262,14 @@ def _deltas(table: PerturbationTable, epsilon: Fraction) -> list[tuple[Fraction,
     The weights are integers, so e^ε alone is rounded: down, to a multiple of 2^−128, which raises δ.
     """
     growth, _ = certified.growth(epsilon, 128)
-    found = []
+    of_pairs = []
     for count in table.pairs:
         less, more = outputs(table, count)
         down, up = (certified.excess(p, q, epsilon) for p, q in ((less, more), (more, less)))
         deltas = ((above.ours << 128) - growth * above.theirs for above in (down, up))
         masses = (down.ours + up.theirs, up.ours + down.theirs)  # of n and of n + 1, the loss of either sign
-        found.append((Fraction(max(deltas), table.keysize << 128), Fraction(max(masses), table.keysize)))
-    return found
+        of_pairs.append((Fraction(max(deltas), table.keysize << 128), Fraction(max(masses), table.keysize)))
+    return of_pairs
 
 
 class Guarantee(NamedTuple):
@@ -311,16 +311,19 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
         return Guarantee(0.0, 1.0, count, 1.0)
     ratio = max(growth(table, n, least[count]) if least[count] else growth(table, n) for n in counts)
     level = sampling.logarithm_up(ratio)
-    found = _at(table, span, Fraction(level))
-    return found._replace(epsilon=level, delta=sampling.rounded_up(least[count]), worst=count)
+    at_level = _at(table, span, Fraction(level))
+    return at_level._replace(epsilon=level, delta=sampling.rounded_up(least[count]), worst=count)
 
 
 def _at(table: PerturbationTable, span: range, epsilon: Fraction) -> Guarantee:
-    found = _deltas(table, epsilon)
-    worst = max(span, key=lambda n: found[n][0])
-    above = max(found[n][1] for n in span)
+    of_pairs = _deltas(table, epsilon)
+    worst = max(span, key=lambda n: of_pairs[n][0])
+    above = max(of_pairs[n][1] for n in span)
     return Guarantee(
-        sampling.rounded_up(epsilon), sampling.rounded_up(found[worst][0]), worst, sampling.rounded_up(above)
+        sampling.rounded_up(epsilon),
+        sampling.rounded_up(of_pairs[worst][0]),
+        worst,
+        sampling.rounded_up(above),
     )
 
 

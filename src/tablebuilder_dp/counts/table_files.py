@@ -112,10 +112,10 @@ def _cells(lines: Lines) -> NDArray[np.int64]:
     """The numbers of all lines, sorted: every count from 0 or 1 on with every key, once each."""
     numbers = array("q")
     for line in lines:
-        found = _CELL.fullmatch(line)
-        if not found:
+        match = _CELL.fullmatch(line)
+        if not match:
             raise lines.wrong("three integers separated by commas", line)
-        numbers.extend(map(int, found.groups()))
+        numbers.extend(map(int, match.groups()))
     if not numbers:
         raise lines.wrong("followed by the lines of a table", "nothing")
     cells = np.frombuffer(numbers, dtype=np.int64).reshape(-1, 3)

@@ -122,30 +122,30 @@ class _Blocks:
 
     def _decimal(self, text: str) -> tuple[int, int]:
         """A plain decimal in units of its last place, and the number of its places."""
-        found = _DECIMAL.fullmatch(text)
-        if not found:
+        match = _DECIMAL.fullmatch(text)
+        if not match:
             raise self.lines.wrong("of plain decimals, not negative, such as 0.25", text)
-        return int(found[1] + (found[2] or "")), len(found[2] or "")
+        return int(match[1] + (match[2] or "")), len(match[2] or "")
 
 
 def read(lines: Lines, fields: int) -> PerturbationTable:
-    """The table of the lines after a header with so many fields.
+    """The table of the lines after a header with this many fields.
 
     >>> text = ["0;0;1.0;0;1.0", "1; 0;0.5;-1;0.5", "1;2;0.5;1;1.0"]
     >>> [row.weights for row in read(Lines("a.txt", text), 5).rows]
     [(0, 2, 0), (1, 0, 1)]
     """
-    found = _Blocks(lines)
+    blocks = _Blocks(lines)
     for line in lines:
-        found.add(line, fields)
-    if not found.cuts:
+        blocks.add(line, fields)
+    if not blocks.cuts:
         raise lines.wrong("followed by the lines of a table", "nothing")
-    found.finish(lines.number)
-    widest, at = found.widest
-    support = lines.support(widest, at=at, rows=len(found.cuts))
-    found.cuts[0] = found.cuts[0] or {0: 10**found.decimals}
-    unit, size = (5**found.decimals, 2**found.decimals) if found.binary else (1, 10**found.decimals)
-    return PerturbationTable(tuple(_row(cuts, support, unit, size) for cuts in found.cuts))
+    blocks.finish(lines.number)
+    widest, at = blocks.widest
+    support = lines.support(widest, at=at, rows=len(blocks.cuts))
+    blocks.cuts[0] = blocks.cuts[0] or {0: 10**blocks.decimals}
+    unit, size = (5**blocks.decimals, 2**blocks.decimals) if blocks.binary else (1, 10**blocks.decimals)
+    return PerturbationTable(tuple(_row(cuts, support, unit, size) for cuts in blocks.cuts))
 
 
 def _row(cuts: dict[int, int], support: int, unit: int, keysize: int) -> LookupTable:
