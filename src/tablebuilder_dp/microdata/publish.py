@@ -91,8 +91,8 @@ def check_outputs(path: str | Path, *inputs: Any) -> tuple[str, list[Path]]:
     """The kind of a table that can be written, and its file with those of the statement beside it."""
     kind, table = formats.check_output(path, *inputs), Path(path)
     beside = [table.with_name(f"{table.name}.statement.{end}") for end in ("json", "txt")]
-    for one in beside:
-        files.check(one, files.inputs(*inputs), name="the statement beside output")
+    for file in beside:
+        files.check(file, files.inputs(*inputs), name="the statement beside output")
     return kind, [table, *beside]
 
 
@@ -138,9 +138,9 @@ def perturb(
         if lists:
             raise parameters.wrong_value("categories", "left out where cells are listed", sorted(lists))
         lists = {name: pc.unique(listed[name]) for name in by}
-    with records.opened(source, spark=spark, memory=memory) as found:
+    with records.opened(source, spark=spark, memory=memory) as opened:
         counted = counting.count(
-            found,
+            opened,
             by=by,
             keys=names,
             keysize=table.keysize,
@@ -204,14 +204,14 @@ def _keys_of_empty_cells(
 
 def _category_columns(counted: counting.Cells) -> dict[str, Any]:
     columns: dict[str, Any] = {}
-    totals = counted.places == [len(one) for one in counted.categories]
+    totals = counted.places == [len(known) for known in counted.categories]
     for place, (name, known) in enumerate(zip(counted.by, counted.categories, strict=True)):
         columns[name] = known.take(pa.array(counted.places[:, place], mask=totals[:, place]))
     if counted.margins:
         bits = 1 << np.arange(len(counted.by))
         names = [
-            _joined([name for name, bit in zip(counted.by, bits, strict=True) if bit & one])
-            for one in range(2 * bits[-1])
+            _joined([name for name, bit in zip(counted.by, bits, strict=True) if bit & mask])
+            for mask in range(2 * bits[-1])
         ]
         columns["total_over"] = pa.array(names, pa.string()).take(pa.array(totals @ bits))
     return columns

@@ -78,11 +78,11 @@ def add_keys(
 def check_ids(source: Any, *, id: str, memory: str | None = None) -> None:
     """Refuse ids that are missing, empty or not unique, and columns that cannot hold ids."""
     with opened(source, memory=memory) as records:
-        found = column(records, id, "id")
-        if found.kind not in ("text", "integer"):
-            raise ValueError(f"id must be a column of integers or text, got {id!r} of type {found.kind}")
-        name = found.alias
-        empty = f" OR {name} = ''" if found.kind == "text" else ""
+        id_column = column(records, id, "id")
+        if id_column.kind not in ("text", "integer"):
+            raise ValueError(f"id must be a column of integers or text, got {id!r} of type {id_column.kind}")
+        name = id_column.alias
+        empty = f" OR {name} = ''" if id_column.kind == "text" else ""
         [wrong] = records.query(
             f"WITH ids AS (SELECT {name} IS NULL{empty} AS missing, COUNT(*) AS times "  # noqa: S608 (aliases)
             f"FROM {records.view} GROUP BY {name}) SELECT "

@@ -91,8 +91,8 @@ def hashes(secret: Secret, purpose: str, texts: Any) -> NDArray[np.uint32]:
     >>> hashes(secret, "doctest", pa.array(["a", "b", "a"]))[:, 0]
     array([1954677277, 2810477821, 1954677277], dtype=uint32)
     """
-    found = cmac(secret.key(purpose), texts)
-    return found.view(">u4").astype(np.uint32)
+    codes = cmac(secret.key(purpose), texts)
+    return codes.view(">u4").astype(np.uint32)
 
 
 def cmac(key: bytes, texts: Any) -> Bytes:
@@ -145,4 +145,4 @@ def _endings(zero: bytes) -> NDArray[np.uint64]:
         value = (value << 1) & (2**128 - 1) ^ (0x87 if value >> 127 else 0)
         subkeys.append(value)
     ended = [subkeys[1] ^ (0x80 << 8 * (_BLOCK - 1 - size)) for size in range(_BLOCK)]
-    return _rows([one.to_bytes(_BLOCK) for one in (*ended, subkeys[0], 0)])
+    return _rows([ending.to_bytes(_BLOCK) for ending in (*ended, subkeys[0], 0)])

@@ -29,17 +29,17 @@ def files(source: str | Path) -> Files:
         kind = formats.suffix(path, "records")
         names = csv_header(path) if kind == ".csv" else pyarrow.parquet.read_schema(path).names
         return Files(kind, (path,), tuple(names))
-    visible = sorted(one for one in path.iterdir() if one.name[0] not in "._")  # _SUCCESS and the like
-    found = [one for one in visible if one.suffix.lower() == ".parquet"]
-    if not found or any(one.is_dir() for one in visible):
+    visible = sorted(entry for entry in path.iterdir() if entry.name[0] not in "._")  # _SUCCESS and the like
+    paths = [entry for entry in visible if entry.suffix.lower() == ".parquet"]
+    if not paths or any(entry.is_dir() for entry in visible):
         allowed = "a folder with .parquet files in it and no other folders"
         raise parameters.wrong_value("records", allowed, str(path))
-    schema = pyarrow.parquet.read_schema(found[0])
-    for other in found[1:]:
+    schema = pyarrow.parquet.read_schema(paths[0])
+    for other in paths[1:]:
         if not schema.equals(pyarrow.parquet.read_schema(other)):
-            allowed = f"files of one schema, that of {found[0].name}"
+            allowed = f"files of one schema, that of {paths[0].name}"
             raise parameters.wrong_value("records", allowed, str(other))
-    return Files(".parquet", tuple(found), tuple(schema.names))
+    return Files(".parquet", tuple(paths), tuple(schema.names))
 
 
 def is_csv(source: Any) -> bool:

@@ -83,12 +83,12 @@ def digest(table: PerturbationTable) -> str:
 
 def _stated(table: PerturbationTable, first: int, epsilon: Fraction | None) -> dict[str, Any]:
     """(ε, δ) for a person with this many others in the cell, at the design's ε or else where δ is least."""
-    found = perturbation.guarantee(table, first=first, epsilon=epsilon)
+    guarantee = perturbation.guarantee(table, first=first, epsilon=epsilon)
     return {
-        "epsilon": parameters.finite(found.epsilon),
-        "delta": found.delta,
-        "worst": [found.worst, found.worst + 1],
-        "loss_above_epsilon": found.loss_above_epsilon,
+        "epsilon": parameters.finite(guarantee.epsilon),
+        "delta": guarantee.delta,
+        "worst": [guarantee.worst, guarantee.worst + 1],
+        "loss_above_epsilon": guarantee.loss_above_epsilon,
     }
 
 
