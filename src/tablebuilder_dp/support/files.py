@@ -24,7 +24,7 @@ _KINDS = {
 
 
 def inputs(*given: Any) -> tuple[Path, ...]:
-    """Those of the things given that are paths, which stay right when the current folder changes."""
+    """The paths among the things given, made absolute: they stay right when the current folder changes."""
     paths = (str(value).removeprefix("file:") for value in given if isinstance(value, str | Path))
     return tuple(Path(path).resolve() for path in paths)
 
@@ -34,6 +34,9 @@ def check(path: Path, inputs: Iterable[Path] = (), *, name: str = "output") -> o
 
     That is whatever is no ordinary file, a secret, one of the inputs under any name, and a place in a folder
     that is an input.
+
+    Returns the `os.stat_result` of that file, or None where there is none. Raises ValueError for what is
+    refused, and OSError where the system does not say what is there.
     """
     if not path.parent.is_dir():
         raise _refused(name, "in a folder that exists", path)
@@ -72,6 +75,9 @@ def whole(path: Path, *, mode: int = 0o644, inputs: Iterable[Path] = ()) -> Iter
     If anything goes wrong before, an interrupt included, the temporary file is deleted and an older
     ``path`` stays as it was. What `check` refuses is never replaced, and what the older file's mode keeps
     from others the new one's does too.
+
+    Raises ValueError for what `check` refuses, and OSError, with the name of ``path``, where there is no room
+    for the file.
     """
     older = check(path, inputs)
     kept = older.st_mode | 0o600 if older else 0o777

@@ -35,7 +35,10 @@ _NUMBERS = (int, float, Decimal, str, np.integer, np.floating)
 
 
 def shown(value: object) -> str:
-    """The offending value, cut to a length that fits a sentence."""
+    """The offending value, cut to a length that fits a sentence.
+
+    Returns a text of at most 80 characters.
+    """
     try:
         text = str(value) if isinstance(value, np.generic) else reprlib.repr(value)
     except ValueError:  # Python refuses to write out integers of thousands of digits
@@ -49,12 +52,18 @@ def finite(value: float) -> float | str:
 
 
 def wrong_value(name: str, allowed: str, value: object) -> ValueError:
-    """The error for a value of the right type that is not allowed."""
+    """The error for a value of the right type that is not allowed.
+
+    Returns the error; the caller raises it.
+    """
     return ValueError(f"{name} must be {allowed}, got {shown(value)}")
 
 
 def wrong_type(name: str, allowed: str, value: object) -> TypeError:
-    """The error for a value of the wrong type."""
+    """The error for a value of the wrong type.
+
+    Returns the error; the caller raises it.
+    """
     return TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
 
 
@@ -71,6 +80,8 @@ def number(
 
     The interval is open; ``includes`` names the ends ("low", "high" or "low high") that belong to
     it. ``allowed`` replaces the description of the interval in the message.
+
+    Returns a Fraction. Raises ValueError outside the interval and TypeError for what is not a number.
 
     >>> number(0.1, "epsilon")
     Fraction(1, 10)
@@ -118,7 +129,10 @@ def _decimal(text: str) -> Fraction | None:
 
 
 def integer(value: Any, name: str, *, low: int, high: int) -> int:
-    """Read an integer in [low, high]; NumPy integers are welcome, booleans and floats are not."""
+    """Read an integer in [low, high]; NumPy integers are welcome, booleans and floats are not.
+
+    Returns an int. Raises ValueError outside the range and TypeError for what is not an integer.
+    """
     allowed = f"an integer from {low} to {high}"
     if isinstance(value, bool | np.bool_):
         raise wrong_type(name, allowed, value)
@@ -177,6 +191,8 @@ def many(
 
     ``read`` is the exact reader of one number in (0, high]. A float64 array that lies well inside
     that range is taken as it is; everything else goes through ``read``, which names the offender.
+
+    Raises ValueError for an empty sequence and for more than one dimension.
     """
     floats = None
     if isinstance(values, np.ndarray) and values.ndim:
@@ -200,6 +216,9 @@ def integers(values: Any, name: str, *, low: int, high: int) -> NDArray[Any]:
     """Read an array of integers in [low, high], of any integer type and shape.
 
     Lists of Python integers up to 2^64 are welcome, though NumPy by itself makes floats of some.
+
+    Returns an array of an integer type, of the shape given. Raises ValueError outside the range and TypeError
+    for what is not integers.
     """
     allowed = f"integers from {low} to {high}"
     try:

@@ -38,6 +38,8 @@ def stoppable(*, final: bool = False) -> Iterator[Callable[[], None]]:
     An interrupt that a library turns into an error of its own is an interrupt again. One that it swallows
     (an import may) is raised anew by the function that this gives. After a ``final`` run the process ends,
     and nothing disturbs the end of one that was stopped.
+
+    Raises `Stopped` at a signal in the main thread; in any other thread signals are left as they are.
     """
     stopped: list[int] = []
     last = -math.inf
