@@ -124,6 +124,8 @@ def _rest(noise: AnyNoise, z: int, term: Ball, power: int) -> Ball:
 def normaliser(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
     """C, the probability of no noise, to a relative width of 10^−digits.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
+
     >>> normaliser(Noise(1, "0.5")).digits(20)
     '0.45186276187760604381'
     """
@@ -132,6 +134,8 @@ def normaliser(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
 
 def pmf(noise: AnyEnclosed, z: int, *, digits: int = DIGITS) -> Enclosure:
     """p(z), the probability of one noise value.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> pmf(Noise(25, "0.0101"), -25).digits(12)
     '0.000102855197663'
@@ -149,6 +153,8 @@ def _mass(noise: AnyEnclosed, z: int) -> Ball:
 def edge_reaches(noise: AnyNoise, delta: parameters.Number) -> bool:
     """Decide p(D) ≤ δ. For a rational γ > 0 the two are never equal (Lemma 2).
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> edge_reaches(Noise(25, "0.0102"), "1e-4"), edge_reaches(Noise(25, "0.01"), "1e-4")
     (True, False)
     """
@@ -156,7 +162,9 @@ def edge_reaches(noise: AnyNoise, delta: parameters.Number) -> bool:
 
 
 def variance(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
-    """V.
+    """V, the variance.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> variance(Noise(11, "0.125")).digits(12)
     '3.99999910352'
@@ -171,6 +179,8 @@ def _variance(noise: AnyEnclosed) -> Ball:
 
 def entropy(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
     """H(Z) = −Σ p ln p, in nats.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> entropy(Noise(1, "0.5")).digits(12)
     '1.06844538848'
@@ -188,6 +198,8 @@ def polynomial(
     x: parameters.Number, *, support: int, variance: parameters.Number, digits: int = DIGITS
 ) -> Enclosure:
     """f(x) = Σ (2z² − 2V)·x^(z²) − V, whose root in (0, 1) is e^−γ (Theorem 7).
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> polynomial("0.5", support=1, variance="0.25").digits(3)
     '0.5'
@@ -263,6 +275,8 @@ def delta(
     at infinity it is too large, as no mass counts for more than there (Theorem 36). For several cells ε may
     be 0.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
+
     >>> delta(Enclosed(11, gamma(support=11, variance=4)), "0.5").digits(15)
     '0.0540072092496073'
     >>> delta(Noise(25, "0.0102"), 2, cells=10).digits(15)
@@ -278,7 +292,7 @@ def delta(
 
 
 def delta_ball(noise: AnyEnclosed, epsilon: Fraction) -> Ball:
-    """δ(ε) of one count at the working precision; of an enclosed γ, for every z that may be the last of E*.
+    """δ(ε) of one count as a ball; of an enclosed γ, for every z that may be the last of E*.
 
     >>> with precision(64):
     ...     round(float(delta_ball(Noise(11, "0.125"), Fraction(1, 2))), 6)
@@ -311,7 +325,7 @@ def _reach(noise: AnyEnclosed, z: int) -> list[Ball]:
 
 
 def composed_delta_ball(noise: AnyNoise, epsilon: Fraction, cells: int) -> Ball:
-    """δ_k(ε) of k cells at the working precision.
+    """δ_k(ε) of k cells as a ball of the working precision.
 
     >>> with precision(128):
     ...     round(float(composed_delta_ball(Noise(25, "0.0102"), Fraction(2), 10)), 9)
@@ -343,7 +357,9 @@ def epsilon(noise: AnyEnclosed, delta: parameters.Number, *, digits: int = DIGIT
     """The smallest ε with δ(ε) ≤ δ, for a δ between the plateau and the total variation distance.
 
     While the last z of E* stays the same, the definition solves to e^ε = (P(Z ≤ z) − δ)/P(Z < z)
-    (Theorem 8). Which z it is can be decided for a rational γ (Lemma 2). Raises ValueError for any other δ.
+    (Theorem 8). Which z it is can be decided for a rational γ (Lemma 2).
+
+    Raises ValueError for any other δ, and ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> epsilon(Noise(11, "0.125"), "0.05").digits(15)
     '0.523268013091232'
@@ -385,12 +401,12 @@ class Excess(NamedTuple):
     theirs: int
 
     def ball(self, epsilon: Fraction) -> Ball:
-        """δ in the unit of the sums, at the working precision."""
+        """δ in the unit of the sums, as a ball of the working precision."""
         return self.ours - exponential(epsilon) * self.theirs
 
 
 def excess(p: Sequence[int], q: Sequence[int], epsilon: Fraction) -> Excess:
-    """Which values of two pmfs, given in whole parts of one unit, exceed e^ε: decided exactly for ε ≥ 0.
+    """The sums over the values with p > e^ε·q of two pmfs, given in whole parts of one unit; ε may be 0.
 
     e^ε is irrational for a rational ε > 0 (Lemma 2), so that p = e^ε·q needs p = q = 0, and a sufficient
     precision exists. Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
@@ -421,6 +437,8 @@ def hockey_stick(
 ) -> Delta[Enclosure]:
     """Both hockey-stick divergences (Lemma 1) of two rational pmfs; one of 0 comes out as exactly 0.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
+
     >>> third = Fraction(1, 3)
     >>> hockey_stick([third, 2 * third], [2 * third, third], 1)
     Delta(forward=Enclosure(lower=Fraction(0, 1), upper=Fraction(0, 1)), backward=Enclosure(...
@@ -438,6 +456,8 @@ def of_weights(
     p: Sequence[int], q: Sequence[int], epsilon: Fraction, *, unit: int, digits: int = DIGITS
 ) -> Delta[Enclosure]:
     """`hockey_stick` of two pmfs that are given in whole parts of 1/unit.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> both = of_weights([71, 115, 70, 0], [0, 71, 115, 70], Fraction(1, 2), unit=256)
     >>> both.forward.lower, both.backward.lower
@@ -501,6 +521,8 @@ def _floors(noise: AnyNoise, keysize: int) -> list[int] | None:
 
 def logarithm(ratio: Fraction, *, digits: int = DIGITS) -> Enclosure:
     """The natural logarithm of an exact ratio: the ε^Q of a lookup table is one.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> logarithm(Fraction(700583, 425760)).digits(15)
     '0.498037038323823'

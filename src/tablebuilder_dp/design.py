@@ -55,7 +55,10 @@ class Design(Noise):
 
     @cached_property
     def delta(self) -> float:
-        """δ(ε): for a noise of Proposition 3, p(−D)."""
+        """δ(ε): for a noise of Proposition 3, p(−D).
+
+        Raises ValueError where it is below ``privacy.DELTA_MIN``.
+        """
         return float(privacy.delta(self, self.epsilon))
 
 
@@ -102,6 +105,8 @@ def _gamma(epsilon: Fraction, support: int, slack: Fraction) -> Fraction:
 def ranges(epsilon: parameters.Number, *, support: int) -> Ranges:
     """The ranges of γ, V, C and δ for which z* = −D (Theorem 9).
 
+    Raises ValueError where a δ is below ``privacy.DELTA_MIN``.
+
     >>> ranges("0.5", support=25).gamma
     Range(low=Fraction(1, 102), high=Fraction(1, 98))
     """
@@ -129,6 +134,8 @@ def best_delta_on_grid(
     gammas: tuple[parameters.Number, ...] = PAPER_GRID,
 ) -> BestOnGrid:
     """The least δ(ε) of Proposition 2 over a grid of γ: the paper's numerical optimum.
+
+    Raises ValueError where that δ is below ``privacy.DELTA_MIN``.
 
     >>> best_delta_on_grid("0.5", support=11)
     BestOnGrid(gamma=0.0294, delta=0.0038536...)
@@ -158,6 +165,9 @@ def guide(
 
     δ_D falls strictly as D grows. A search by bisection therefore finds D*, and enclosures of δ at
     D* and D* − 1 prove it: float64 only proposes. Proof: Theorem 10.
+
+    Raises ValueError where no support up to ``parameters.SUPPORT_MAX`` reaches δ, and ArithmeticError where
+    ``MAX_BITS`` bits do not decide.
 
     >>> guide("0.5", "1e-4").support
     25
