@@ -37,6 +37,8 @@ def kinks(epsilon: parameters.Number, *, support: int) -> Array:
 
     There N = w_D + Σ w_a·(1 − e^(−2γ(a+1−m))) over m ≤ a < D: nothing cancels. Proof: Lemma 17.
 
+    Raises ValueError where a δ is below ``privacy.DELTA_MIN``.
+
     >>> kinks("0.5", support=3)
     array([0.20412585, 0.08849321, 0.08191264])
     """
@@ -67,6 +69,8 @@ def _representable(logarithms: Array) -> Array:
 def kink(chosen: Design) -> int:
     """The m of a noise with γ = ε/(2m − 1).
 
+    Raises ValueError where no integer m from 1 to D gives that γ.
+
     >>> kink(best("0.5", support=11))
     9
     """
@@ -94,11 +98,13 @@ def limit_kink(support: int) -> int:
 
 
 def best(epsilon: parameters.Number, *, support: int) -> Design:
-    """The γ > 0 with the least δ(ε) on [−D, D], proved.
+    """The design of the γ > 0 with the least δ(ε) on [−D, D], proved.
 
     It is a kink, γ = ε/(2m − 1) with m from 1 to D: between kinks δ rises, then falls (either part may be
     missing). Which m wins is decided by enclosures, or sooner by `_surely_above`; no two kinks tie at a
     rational ε. Proof: Theorem 18.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> chosen = best("0.5", support=11)
     >>> chosen.gamma, chosen.delta
@@ -140,11 +146,14 @@ def _delta(epsilon: Fraction, support: int, m: int, digits: int) -> Enclosure:
 
 
 def guide(epsilon: parameters.Number, delta: parameters.Number) -> Design:
-    """The smallest support on which some γ reaches δ at ε, with its best γ: both proved.
+    """The design of the smallest support on which some γ reaches δ at ε, with its best γ: both proved.
 
     The least δ over γ falls strictly as D grows, so a bisection is right. Float64 proposes D; enclosures
     prove that some kink of D reaches δ and no kink of D − 1 does, and they always decide. Proof: Theorem 20.
     Supports of some thousands take from 2 to 20 seconds.
+
+    Raises ValueError where Proposition 3 needs a support above ``KINKS_MAX``, and ArithmeticError where
+    ``MAX_BITS`` bits do not decide.
 
     >>> chosen = guide("0.5", "1e-4")
     >>> chosen.support, kink(chosen), chosen.delta, chosen.variance

@@ -37,6 +37,8 @@ def reach(weight: int, epsilon: Fraction) -> int:
 
     It is f(weight) of Lemma 24 if ε > 0; e^ε·weight is irrational (Lemma 2).
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> reach(10, Fraction(1, 10)), reach(9, Fraction(1, 10))
     (11, 9)
     """
@@ -55,6 +57,8 @@ def reach(weight: int, epsilon: Fraction) -> int:
 def least_growing(epsilon: Fraction) -> int:
     """t₀ = ⌈1/(e^ε − 1)⌉, the smallest t with f(t) ≥ t + 1 (Lemma 24); decided by Lemma 2.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> least_growing(Fraction(1, 10))
     10
     """
@@ -69,6 +73,8 @@ def steepest(end: int, steps: int, epsilon: Fraction, *, most: int) -> list[int]
     """w(0), …, w(steps) that rise inwards from w(steps) = end as fast as f lets them, none above most.
 
     No row with that end has more keys (Lemma 24).
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> steepest(2, 4, Fraction(1, 2), most=100)
     [9, 6, 4, 3, 2]
@@ -111,6 +117,8 @@ def nearest(
     weights m(z): each weight within B of them, each partial sum within R. Any other row must move so many
     keys away from m and back that it loses more, once B and R are large enough; they are doubled until
     this is so. Proof: Theorem 28.
+
+    Raises ArithmeticError where ``STATES_MAX`` states prove nothing.
 
     >>> ends = {"least": 2, "highest": [64, 64, 9]}
     >>> nearest([18 * SCALE, 15 * SCALE, 9 * SCALE], keys=64, epsilon=Fraction(1, 2), **ends)

@@ -94,6 +94,8 @@ def epsilon(noise: AnyNoise, delta: Numbers, *, cells: int) -> Any:
     Infinite where δ is below 1 − (1 − p(−D))^k (to within 1e-14 of it), zero from δ_k(0) on. Not
     certified: `certified.delta` at the ε found, rounded up, is the proof.
 
+    Returns a float for one δ, an array for a sequence of them.
+
     >>> from tablebuilder_dp.noise import Noise
     >>> noise = Noise(25, "0.0102")
     >>> epsilon(noise, "1e-3", cells=10), epsilon(noise, "1e-5", cells=10)
@@ -112,7 +114,8 @@ def most_cells(noise: AnyNoise, epsilon: parameters.Number, delta: parameters.Nu
     As δ_k grows with k, δ_k ≤ δ < δ_{k+1} settles it; float64 proposes k and enclosures decide both, as
     δ_k(ε) is never equal to a rational δ. Proof: Theorem 37.
 
-    Raises ValueError where more cells keep δ than are served.
+    Raises ValueError where more cells keep δ than are served, and ArithmeticError where ``MAX_BITS`` bits
+    do not decide.
 
     >>> from tablebuilder_dp.noise import Noise
     >>> most_cells(Noise(25, "0.0102"), 2, "1e-3")

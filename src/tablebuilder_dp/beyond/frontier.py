@@ -74,6 +74,8 @@ def optimum(
     that does, which then replaces the one on its side of V. (Of the chains that the search can meet, only
     the first and the last have a rational variance, so the side can be decided.) Proof: Lemma 32.
 
+    Returns δ, enclosed, and the two chains. Raises ArithmeticError where ``MAX_BITS`` bits prove nothing.
+
     >>> optimum("0.5", support=25, variance=49).delta.digits(12)
     '0.0000113789152817'
     >>> optimum("0.5", support=25, variance=49, unimodal=True).parts[0].chain
@@ -179,6 +181,8 @@ def vertices(epsilon: parameters.Number, *, support: int, unimodal: bool = False
     between U and D², where holes pay.) Proof: Theorem 33.
 
     Float64, without cancellation, for δ ≥ 1e-300. Variances of neighbours may coincide when ε is large.
+
+    Raises ValueError where a δ is below ``privacy.DELTA_MIN``.
 
     >>> [vertex.chain.hump for vertex in vertices(1, support=2)]
     [0, 0, 0, 1, 2]

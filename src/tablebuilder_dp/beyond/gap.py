@@ -35,6 +35,8 @@ def closing_epsilon(*, support: int, digits: int = 30) -> Enclosure:
     it δ_(D−1) < δ_D; from it on no kink is better than D. Proof: Lemma 21 and Theorem 22, for 4 ≤ D < 16
     with `closing_proof`.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> closing_epsilon(support=11).digits(12), closing_epsilon(support=3).digits(1)
     ('2.35677838968', '0')
     """
@@ -70,6 +72,8 @@ def closing_proof(*, support: int) -> Proof:
     Either R < 0: a gap. Or δ_m > δ_D for all m ≤ D − 2, and R' > 0 or R > 0: here R can go through zero
     upwards only, and no gap is left once it has. All intervals of the first kind must come before those of
     the second. Proof: Theorem 23 (that this is enough).
+
+    Returns the cover. Raises ArithmeticError where intervals of a millionth prove nothing.
 
     >>> proof = closing_proof(support=4)
     >>> [round(float(end), 3) for end in proof[:3]]
@@ -157,6 +161,8 @@ def widest(epsilon_max: parameters.Number, *, support: int) -> Widest:
     It is the largest δ_D/δ_m of all m, and 1 at every ε if D ≤ 3 (Theorem 22). Each quotient is smooth in
     ε, so each is maximised by itself: on 80 values of ε, then between the neighbours of the highest. Float64,
     without a proof that no quotient has a second, higher hump between two of the 80.
+
+    Returns the largest quotient and its ε. Raises ValueError where a δ is below ``privacy.DELTA_MIN``.
 
     >>> widest(4, support=11)
     Widest(ratio=1.361815..., epsilon=1.242...)
