@@ -63,9 +63,10 @@ class Row(NamedTuple):
 def row(noise: Symmetric, count: int, *, digits: int = DIGITS) -> Row:
     """The noise of a count: on [−n, D] for n < D, the symmetric one for every larger count.
 
-    V, or the γ of the symmetric noise, is exact. Where V equals V₀(n) exactly, no precision decides
-    whether γ is 0 and the row is refused with an ArithmeticError; this cannot happen when γ is given
-    (Lemma 2). Proof: Theorem 46.
+    V, or the γ of the symmetric noise, is exact. Proof: Theorem 46.
+
+    Raises ArithmeticError where V equals V₀(n), or nearly so, as no precision then decides whether γ is 0; V
+    cannot equal it when γ is given (Lemma 2).
 
     >>> row_3 = row(OfVariance(5, 3), 3)
     >>> row_3.tilt.digits(12), row_3.gamma.digits(12), row_3.pmf[2].digits(12)
@@ -82,6 +83,8 @@ def solve(noise: Symmetric, count: int, digits: int) -> Row:
     """`row` of parameters that are already read; it is kept, as neighbouring pairs share rows.
 
     Interval Newton steps (Lemma 4) enclose λ and γ; Theorem 46 says what that proves.
+
+    Raises ArithmeticError where `row` does.
 
     >>> solve(OfVariance(1, "0.5"), 0, 10).pmf[1]
     Enclosure(lower=Fraction(1, 1), upper=Fraction(1, 1))
@@ -245,6 +248,8 @@ def free_variance(count: int, *, support: int, digits: int = DIGITS) -> Enclosur
 
     V₀(D) = D(D+1)/3, the bound of Proposition 1 (Theorem 39). λ is enclosed by steps of Lemma 4.
 
+    Raises ArithmeticError where no step proves λ.
+
     >>> free_variance(1, support=5).digits(12), free_variance(5, support=5).lower
     ('1.72149137838', Fraction(10, 1))
     """
@@ -331,6 +336,8 @@ def protected_from(noise: Symmetric, epsilon: parameters.Number) -> int:
     published by the larger count alone has the symmetric p(D) itself, so only the rest is compared.
     For clamped counts it is 0 (Theorem 42). The comparison is exact: a
     pair may exceed the symmetric δ in its hundredth digit only.
+
+    Raises ArithmeticError where a δ is too near the symmetric one to decide.
 
     >>> protected_from(OfVariance(5, 3), 1), protected_from(OfVariance(5, 3), 2)
     (5, 4)

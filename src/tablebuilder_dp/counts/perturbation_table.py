@@ -90,7 +90,10 @@ class PerturbationTable:
         return range(len(self.rows) - (self.period == 0))
 
     def place(self, counts: Any) -> Any:
-        """The row of each count, all of which must be served."""
+        """The row of each count, all of which must be served.
+
+        Returns an array of indices of ``rows``, of the shape of ``counts``.
+        """
         turn = len(self.rows) - self.period
         return np.where(counts < len(self.rows), counts, turn + (counts - turn) % max(self.period, 1))
 
@@ -160,6 +163,8 @@ def sample(table: PerturbationTable, counts: ArrayLike, keys: ArrayLike) -> Any:
 
     Counts and keys are integers, or arrays of them of one shape; keys lie in [0, KEYSIZE).
 
+    Returns an int for one count, an array of their shape for many.
+
     >>> from tablebuilder_dp.counts.rows import OfVariance
     >>> table = build(OfVariance(2, 1), keysize=256)
     >>> sample(table, 1, 255), sample(table, [0, 1, 2, 1000], [0, 0, 0, 255])
@@ -217,6 +222,8 @@ def delta(table: PerturbationTable, count: int, epsilon: parameters.Number) -> D
     """δ(ε) of the counts n and n + 1, in both directions.
 
     The weights are exact, so a δ of zero is exactly zero and every other is known to 30 digits.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> from tablebuilder_dp.counts.rows import OfVariance
     >>> both = delta(build(OfVariance(2, 1), keysize=256), 0, 1)
@@ -290,6 +297,9 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
     """The (ε, δ) that all counts n ≥ ``first`` and n + 1 have in common, rounded up.
 
     Without an ε, δ is the least that any ε gives to all of them, and ε the smallest that belongs to it.
+    If then some pair is told apart with certainty, they are 0 and 1.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> from tablebuilder_dp.counts.rows import OfVariance
     >>> table = build(OfVariance(2, 1), keysize=256)

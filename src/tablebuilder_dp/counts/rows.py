@@ -85,6 +85,8 @@ def rows(noise: Symmetric) -> Rows:
     (−E[Z], V − E[Z²]) and whose Hessian is the covariance of (Z, Z²): first in λ with γ = 0, then in
     both where V binds. Probabilities keep about 12 digits, λ and γ as many as that takes.
 
+    Returns λ, γ and the noise of the counts 0, …, D, a row each.
+
     >>> all_rows = rows(OfVariance(5, 3))
     >>> all_rows.gammas[1:].round(4)
     array([0.    , 0.0647, 0.1369, 0.1584, 0.164 ])

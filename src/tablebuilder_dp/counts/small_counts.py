@@ -126,6 +126,8 @@ class Measures(NamedTuple):
 def measures(table: Array) -> Measures:
     """What each row costs and how much it confuses.
 
+    Returns an array of each, with one number a count.
+
     >>> measures(noise_table(rows.OfVariance(1, "0.5"), small_counts="clamped")).bias
     array([0.25, 0.  ])
     """
