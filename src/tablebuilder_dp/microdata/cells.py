@@ -113,6 +113,9 @@ def count(
 
     ``categories`` may name a variable's categories in the order of the table; the others have those that
     occur, sorted, with the missing one last.
+
+    Raises ValueError for columns that are no keys or categories, records that are not UTF-8, keys that would
+    not protect, and categories that are not listed.
     """
     variables = [with_categories(records, name, "by") for name in _names(by, "by", margins)]
     components = [column(records, name, "record_keys") for name in keys]
@@ -153,7 +156,10 @@ def count(
 
 
 def with_categories(records: Records, name: str, argument: str) -> Column:
-    """A column that has categories."""
+    """A column that has categories.
+
+    Raises ValueError for a column of any other type.
+    """
     variable = column(records, name, argument)
     if variable.kind not in TYPES:
         raise ValueError(
@@ -215,7 +221,10 @@ def _check_keys(rows: Any, keys: Sequence[str], keysize: int, margins: bool) -> 
 
 
 def canonical(values: Any, kind: Any) -> Any:
-    """Categories as one of TYPES, whatever engine gave them, with one zero and one NaN."""
+    """Categories as one of TYPES, whatever engine gave them, with one zero and one NaN.
+
+    Returns an Arrow array. Raises pyarrow.ArrowException for values that have no such type.
+    """
     array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     array = array.cast(kind)
     if kind != TYPES["number"]:

@@ -63,6 +63,8 @@ def write_census(
     ``progress`` is called after each chunk with the number of records done. An interrupted run leaves
     no file, and an older one as it was.
 
+    Raises OSError where the file cannot be written.
+
     >>> write_census("people.txt", records=1000)
     Traceback (most recent call last):
     ...

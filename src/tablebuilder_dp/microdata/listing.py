@@ -21,7 +21,11 @@ CELLS_MAX = 10_000_000
 
 
 def read(source: Any, by: Sequence[str], *, memory: str | None = None) -> Any:
-    """A file or table that lists the cells of a table, each once, as an Arrow table of the variables."""
+    """A file or table that lists the cells of a table, each once, as an Arrow table of the variables.
+
+    Raises ValueError for a cell that is listed twice, or more than ``CELLS_MAX``, and whatever
+    `records.opened` raises.
+    """
     with opened(source, memory=memory, what="listed cells") as records:
         variables = [with_categories(records, name, "cells") for name in by]
         chosen = ", ".join(variable.alias for variable in variables)
@@ -38,6 +42,8 @@ def complete(cells: Cells, listed: Any = None) -> Cells:
     """All cells of the table, the empty ones too, in its order: those listed, or all combinations.
 
     With a list, margins are the totals of the cells in it, and a cell with people must be in it.
+
+    Raises ValueError for a cell with people that is not listed, or more combinations than ``CELLS_MAX``.
     """
     size = math.prod(cells.shape)
     if listed is None:
@@ -116,6 +122,8 @@ def descriptions(cells: Cells, chosen: NDArray[np.bool_]) -> Any:
     """What each chosen cell is, as a text: its categories by name, in the order of the names.
 
     Totals are left out, so a cell has one description in every table that has it.
+
+    Returns an Arrow array of texts.
     """
     parts = []
     for name, place in sorted(zip(cells.by, range(len(cells.by)), strict=True)):

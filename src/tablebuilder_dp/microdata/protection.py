@@ -51,6 +51,9 @@ def design(
 
     The (ε, δ) is that of counts from D on, and with small counts "clamped" that of all counts.
 
+    Raises ValueError where rounding to keys breaks (ε, δ), and ArithmeticError where a cut point is
+    not decided.
+
     >>> protection = design("0.5", "1e-4", small_counts="clamped")
     >>> protection.table.support, protection.keeps_empty
     (25, False)
@@ -77,6 +80,8 @@ def from_table(table: PerturbationTable | str | Path) -> Protection:
 
     Cell keys have up to 32 bits. A table of decimals or of more keys is served by all 2^32: a key is
     compared as key/2^32 with the cut points, as the file means it.
+
+    Raises ValueError for a malformed file, and OSError for one that cannot be opened.
     """
     source = file = None
     if not isinstance(table, PerturbationTable):

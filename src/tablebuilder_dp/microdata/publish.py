@@ -73,7 +73,11 @@ class Published:
         }
 
     def write(self, path: str | Path) -> list[Path]:
-        """Write the table and, beside it, the statement as JSON and in plain words."""
+        """Write the table and, beside it, the statement as JSON and in plain words.
+
+        Returns the paths of the three files. Raises ValueError where `check_outputs` does, and OSError where
+        one cannot be written.
+        """
         kind, (target, *beside) = check_outputs(path, *self.inputs)
         facts = {"table": target.name, **self.statement}
         as_json = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
@@ -88,7 +92,10 @@ class Published:
 
 
 def check_outputs(path: str | Path, *inputs: Any) -> tuple[str, list[Path]]:
-    """The kind of a table that can be written, and its file with those of the statement beside it."""
+    """The kind of a table that can be written, and its file with those of the statement beside it.
+
+    Raises ValueError for a place that `files.check` refuses.
+    """
     kind, table = formats.check_output(path, *inputs), Path(path)
     beside = [table.with_name(f"{table.name}.statement.{end}") for end in ("json", "txt")]
     for file in beside:
@@ -120,6 +127,10 @@ def perturb(
     ``cells``, a file or table with the columns of ``by``, lists the cells that can have people in them
     (districts in their regions, say), and no others are published. If the protection perturbs empty
     cells, each has a key from the secret and its description.
+
+    Returns the table and what is promised about it; `Published.write` writes them. Raises ValueError for
+    records, keys or cells that cannot be read or do not fit each other, a count that the table does not
+    serve, or a missing secret, and OSError for a file that cannot be opened.
     """
     if not isinstance(protection, Protection):
         raise parameters.wrong_type("protection", "what design or from_table gives", protection)

@@ -59,7 +59,10 @@ class Records(Protocol):
     view: str
 
     def query(self, sql: str) -> Any:
-        """An Arrow table."""
+        """An Arrow table.
+
+        Raises whatever the engine raises, which `readable` puts into our words.
+        """
 
 
 def _new_view() -> str:
@@ -99,6 +102,9 @@ def opened(
     ``spark`` is a SparkSession to use in place of DuckDB; paths may then be any that it reads.
     ``memory``, such as "2GB", bounds what DuckDB keeps before it goes to disk. ``what`` is what an error
     calls the source.
+
+    Raises ValueError where they cannot be read, TypeError for what is no source, and OSError where the system
+    refuses.
     """
     with readable(source, what):
         if spark is not None:
@@ -111,7 +117,10 @@ def opened(
 
 @contextmanager
 def readable(source: Any, what: str = "records") -> Iterator[None]:
-    """Say what is wrong with records in one sentence of our own: what an engine says may quote them."""
+    """Say what is wrong with records in one sentence of our own: what an engine says may quote them.
+
+    Raises ValueError in place of an engine's error; an OSError, and an error of our own, stays what it is.
+    """
     try:
         yield
     except Exception as error:

@@ -29,7 +29,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Secret:
-    """32 bytes that do not show when printed."""
+    """32 bytes that do not show when printed; any other number of them is a ValueError."""
 
     def __init__(self, content: bytes) -> None:
         if not isinstance(content, bytes) or len(content) != LENGTH:
@@ -47,6 +47,8 @@ def make(path: str | Path, *, seed: int | None = None) -> None:
 
     It comes from the operating system's cryptographic source. A seed makes it repeatable, for examples
     and tests only: such a secret protects nobody.
+
+    Raises ValueError where the file exists, and OSError where it cannot be written.
     """
     target = Path(path)
     if seed is None:
@@ -68,7 +70,10 @@ def make(path: str | Path, *, seed: int | None = None) -> None:
 
 
 def read(path: str | Path) -> Secret:
-    """Read a secret file: 32 bytes, and on POSIX systems closed to everybody but its owner."""
+    """Read a secret file: 32 bytes, and on POSIX systems closed to everybody but its owner.
+
+    Raises ValueError for any other file, and OSError where it cannot be read.
+    """
     target = Path(path)
     if os.name == "posix" and target.stat().st_mode & 0o077:
         mode = f"{target.stat().st_mode & 0o777:o}"
@@ -86,6 +91,8 @@ def read(path: str | Path) -> Secret:
 
 def hashes(secret: Secret, purpose: str, texts: Any) -> NDArray[np.uint32]:
     """128 bits for each text of an Arrow array, as four 32-bit numbers.
+
+    Returns an array of shape (texts, 4).
 
     >>> secret = Secret(bytes(32))
     >>> hashes(secret, "doctest", pa.array(["a", "b", "a"]))[:, 0]

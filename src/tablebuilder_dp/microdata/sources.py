@@ -22,7 +22,10 @@ class Files(NamedTuple):
 
 
 def files(source: str | Path) -> Files:
-    """What is to be read for a path: one file, or all Parquet files of a folder, of one schema."""
+    """What is to be read for a path: one file, or all Parquet files of a folder, of one schema.
+
+    Raises ValueError for any other file or folder, and OSError where it cannot be opened.
+    """
     path = Path(source)
     path.stat()  # a file that is missing is named by the system
     if not path.is_dir():
@@ -48,7 +51,10 @@ def is_csv(source: Any) -> bool:
 
 
 def arrow_table(source: Any) -> Any:
-    """A table in memory (Arrow, pandas, Polars, …) as an Arrow table; of any other only its type is told."""
+    """A table in memory (Arrow, pandas, Polars, …) as an Arrow table; of any other only its type is told.
+
+    Raises TypeError for what Arrow does not understand.
+    """
     try:
         return pa.table(source)
     except Exception:
@@ -57,7 +63,10 @@ def arrow_table(source: Any) -> Any:
 
 
 def csv_header(path: Path) -> list[str]:
-    """The names in the first line of a CSV file."""
+    """The names in the first line of a CSV file.
+
+    Raises ValueError where there are none or the file is not UTF-8, and OSError where it cannot be opened.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file, strict=True), [])

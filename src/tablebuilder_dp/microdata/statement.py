@@ -76,7 +76,10 @@ def facts(
 
 
 def digest(table: PerturbationTable) -> str:
-    """A SHA-256 by which two people can see that they have the same perturbation table."""
+    """A SHA-256 by which two people can see that they have the same perturbation table.
+
+    Returns 64 hexadecimal digits.
+    """
     content = [table.period, table.keysize, [row.cuts for row in table.rows], table.by_key]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 

@@ -112,7 +112,10 @@ def meaning(facts: Facts) -> str:
 
 
 def shortfall(facts: Facts) -> str:
-    """One line for the office where small counts get less than the (ε, δ) that was asked for, or nothing."""
+    """One line for the office where small counts get less than the (ε, δ) that was asked for.
+
+    Returns an empty text in all other cases.
+    """
     noise, cells, enough = facts["noise"], facts["one_cell"], _enough(facts)
     less = {_first(name): promise["delta"] for name, promise in cells.items() if promise["delta"] > enough}
     if not less or "delta" not in noise:
