@@ -11,7 +11,10 @@ from tablebuilder_dp.support import parameters
 
 
 def privacy_of_table(path: str, levels: Sequence[str]) -> tuple[dict[str, Any], str]:
-    """What ``privacy --table`` answers, as data and as text: (ε, δ) of all counts and from some on."""
+    """What ``privacy --table`` answers, as data and as text: (ε, δ) of all counts and from some on.
+
+    Raises ValueError for a malformed file, and OSError for one that cannot be opened.
+    """
     table = table_files.read(path)
     last = len(table.rows) - 1
     starts = {"from_0": 0, "from_1": 1, "from_largest": max(table.pairs, default=last)}
