@@ -91,7 +91,7 @@ REDUCTIONS: Choices = {
 
 
 def components(record_keys: ArrayLike, *, reading: str = "independent", modulus: int = BIG_N) -> Keys:
-    """Rkey_i^j for j = 1, …, 4: one row a record.
+    """Rkey_i^j for j = 1, …, 4: an array of shape (records, 4).
 
     "independent" takes four keys a record as they are; "powers" and "bytes" derive four from one
     key and are for comparison only.
@@ -121,6 +121,9 @@ def cell_keys(
 
     An empty cell has key 0, so a lookup table always gives it −D: publish it by a rule of its own.
 
+    Returns an array of integers in [0, KEYSIZE). Raises ValueError for a modulus that ruins the keys, and
+    warns of one that may leave them more than ``HARMLESS`` from uniform.
+
     >>> keys = [[1, 2, 4, 8], [3, 3, 3, 3]]
     >>> cell_keys(keys, [0, 0]), cell_keys(keys, [1, 0])
     (array([13], dtype=uint64), array([ 0, 15], dtype=uint64))
@@ -137,6 +140,9 @@ def cell_keys(
 def from_sums(sums: Keys, *, keysize: int = 2**BITS, modulus: int = BIG_N, reduction: str = "low") -> Keys:
     """The keys of cells from the sums of the four components of their record keys, one row a cell.
 
+    Returns an array of integers in [0, KEYSIZE). Raises ValueError for a modulus that ruins the keys, and
+    warns of one that may leave them more than ``HARMLESS`` from uniform.
+
     >>> from_sums(np.array([[4, 5, 7, 11]], dtype=np.uint64))
     array([13], dtype=uint64)
     """
@@ -150,6 +156,8 @@ def fold_bytes(keys: ArrayLike) -> Keys:
     """The XOR of the four bytes of 32-bit keys: the older way to KEYSIZE = 2^8 (Thompson et al.).
 
     It is distributed as the low byte is (Theorem 11).
+
+    Returns an array of the shape of ``keys``.
 
     >>> fold_bytes([0x01020408])
     array([15], dtype=uint64)
@@ -208,7 +216,7 @@ def distance_bound(*, keysize: int = 2**BITS, modulus: int = BIG_N, reduction: s
     bits = _key_bits(keysize)
     divisor = parameters.integer(modulus, "modulus", low=2, high=2**BITS)
     _chosen(REDUCTIONS, "reduction", reduction)
-    times, more = divmod(2**BITS - 1, divisor)  # so many residues come up once more than the others
+    times, more = divmod(2**BITS - 1, divisor)  # this many residues come up once more than the others
     distance: Fraction = more * (Fraction(times + 1, 2**BITS - 1) - Fraction(1, divisor))
     if reduction == "low":
         times, more = divmod(divisor, 2**bits)

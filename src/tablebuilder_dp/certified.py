@@ -97,7 +97,7 @@ def _over_ends(noise: AnyEnclosed, compute: Callable[[AnyNoise], list[Ball]]) ->
     """What is monotone in γ, of an exact noise or of both ends of an enclosed one."""
     if not isinstance(noise, Enclosed):
         return compute(check(noise))
-    return [one.union(other) for one, other in zip(*map(compute, noise.ends), strict=True)]
+    return [at_lower.union(at_upper) for at_lower, at_upper in zip(*map(compute, noise.ends), strict=True)]
 
 
 def _moments(noise: AnyNoise, powers: Sequence[int]) -> list[Ball]:
@@ -124,6 +124,8 @@ def _rest(noise: AnyNoise, z: int, term: Ball, power: int) -> Ball:
 def normaliser(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
     """C, the probability of no noise, to a relative width of 10^−digits.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
+
     >>> normaliser(Noise(1, "0.5")).digits(20)
     '0.45186276187760604381'
     """
@@ -132,6 +134,8 @@ def normaliser(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
 
 def pmf(noise: AnyEnclosed, z: int, *, digits: int = DIGITS) -> Enclosure:
     """p(z), the probability of one noise value.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> pmf(Noise(25, "0.0101"), -25).digits(12)
     '0.000102855197663'
@@ -149,6 +153,8 @@ def _mass(noise: AnyEnclosed, z: int) -> Ball:
 def edge_reaches(noise: AnyNoise, delta: parameters.Number) -> bool:
     """Decide p(D) ≤ δ. For a rational γ > 0 the two are never equal (Lemma 2).
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> edge_reaches(Noise(25, "0.0102"), "1e-4"), edge_reaches(Noise(25, "0.01"), "1e-4")
     (True, False)
     """
@@ -156,7 +162,9 @@ def edge_reaches(noise: AnyNoise, delta: parameters.Number) -> bool:
 
 
 def variance(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
-    """V.
+    """V, the variance.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> variance(Noise(11, "0.125")).digits(12)
     '3.99999910352'
@@ -171,6 +179,8 @@ def _variance(noise: AnyEnclosed) -> Ball:
 
 def entropy(noise: AnyEnclosed, *, digits: int = DIGITS) -> Enclosure:
     """H(Z) = −Σ p ln p, in nats.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> entropy(Noise(1, "0.5")).digits(12)
     '1.06844538848'
@@ -188,6 +198,8 @@ def polynomial(
     x: parameters.Number, *, support: int, variance: parameters.Number, digits: int = DIGITS
 ) -> Enclosure:
     """f(x) = Σ (2z² − 2V)·x^(z²) − V, whose root in (0, 1) is e^−γ (Theorem 7).
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> polynomial("0.5", support=1, variance="0.25").digits(3)
     '0.5'
@@ -224,9 +236,9 @@ def gamma(*, support: int, variance: parameters.Number, digits: int = DIGITS) ->
     bits = 4 * count + 2 * guess.support.bit_length() + 128
     while bits <= MAX_BITS:
         with precision(bits):
-            found = _newton(guess, target, count)
-        if found is not None:
-            return found
+            root = _newton(guess, target, count)
+        if root is not None:
+            return root
         bits *= 2
     raise ArithmeticError(f"no proof of gamma near {float(guess.gamma)} to {count} digits")
 
@@ -239,10 +251,10 @@ def _newton(guess: Noise, variance: Fraction, digits: int) -> Enclosure | None:
         middle = Noise(box.support, (box.gamma.lower + box.gamma.upper) / 2)
         total, second, fourth = moments(box, 0, 2, 4)
         slope = fourth / total - (second / total) ** 2
-        found = ball(middle.gamma) + (_variance(middle) - ball(variance)) / slope
-        if not found.is_finite():  # too few bits to keep the slope away from zero
+        moved = ball(middle.gamma) + (_variance(middle) - ball(variance)) / slope
+        if not moved.is_finite():  # too few bits to keep the slope away from zero
             return None
-        narrower = enclosure(found)
+        narrower = enclosure(moved)
         if not box.gamma.lower < narrower.lower <= narrower.upper < box.gamma.upper:
             return None
         box = Enclosed(box.support, narrower)
@@ -263,6 +275,8 @@ def delta(
     at infinity it is too large, as no mass counts for more than there (Theorem 36). For several cells ε may
     be 0.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
+
     >>> delta(Enclosed(11, gamma(support=11, variance=4)), "0.5").digits(15)
     '0.0540072092496073'
     >>> delta(Noise(25, "0.0102"), 2, cells=10).digits(15)
@@ -278,7 +292,7 @@ def delta(
 
 
 def delta_ball(noise: AnyEnclosed, epsilon: Fraction) -> Ball:
-    """δ(ε) of one count at the working precision; of an enclosed γ, for every z that may be the last of E*.
+    """δ(ε) of one count as a ball; of an enclosed γ, for every z that may be the last of E*.
 
     >>> with precision(64):
     ...     round(float(delta_ball(Noise(11, "0.125"), Fraction(1, 2))), 6)
@@ -288,13 +302,13 @@ def delta_ball(noise: AnyEnclosed, epsilon: Fraction) -> Ball:
     lasts = [privacy.e_star(end, epsilon)[-1] for end in ends]
     (total,) = moments(noise, 0)
     growth = exponential(epsilon) - 1
-    found = None
+    hull = None
     for last in range(min(lasts), max(lasts) + 1):
         less, weight = _reach(noise, last)
         value = (weight - growth * less) / total
-        found = value if found is None else found.union(value)
-    assert found is not None  # noqa: S101
-    return found
+        hull = value if hull is None else hull.union(value)
+    assert hull is not None  # noqa: S101
+    return hull
 
 
 def _reach(noise: AnyEnclosed, z: int) -> list[Ball]:
@@ -311,7 +325,7 @@ def _reach(noise: AnyEnclosed, z: int) -> list[Ball]:
 
 
 def composed_delta_ball(noise: AnyNoise, epsilon: Fraction, cells: int) -> Ball:
-    """δ_k(ε) of k cells at the working precision.
+    """δ_k(ε) of k cells as a ball of the working precision.
 
     >>> with precision(128):
     ...     round(float(composed_delta_ball(Noise(25, "0.0102"), Fraction(2), 10)), 9)
@@ -343,7 +357,9 @@ def epsilon(noise: AnyEnclosed, delta: parameters.Number, *, digits: int = DIGIT
     """The smallest ε with δ(ε) ≤ δ, for a δ between the plateau and the total variation distance.
 
     While the last z of E* stays the same, the definition solves to e^ε = (P(Z ≤ z) − δ)/P(Z < z)
-    (Theorem 8). Which z it is can be decided for a rational γ (Lemma 2). Raises ValueError for any other δ.
+    (Theorem 8). Which z it is can be decided for a rational γ (Lemma 2).
+
+    Raises ValueError for any other δ, and ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> epsilon(Noise(11, "0.125"), "0.05").digits(15)
     '0.523268013091232'
@@ -385,12 +401,12 @@ class Excess(NamedTuple):
     theirs: int
 
     def ball(self, epsilon: Fraction) -> Ball:
-        """δ in the unit of the sums, at the working precision."""
+        """δ in the unit of the sums, as a ball of the working precision."""
         return self.ours - exponential(epsilon) * self.theirs
 
 
 def excess(p: Sequence[int], q: Sequence[int], epsilon: Fraction) -> Excess:
-    """Which values of two pmfs, given in whole parts of one unit, exceed e^ε: decided exactly for ε ≥ 0.
+    """The sums over the values with p > e^ε·q of two pmfs, given in whole parts of one unit; ε may be 0.
 
     e^ε is irrational for a rational ε > 0 (Lemma 2), so that p = e^ε·q needs p = q = 0, and a sufficient
     precision exists. Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
@@ -412,14 +428,16 @@ def excess(p: Sequence[int], q: Sequence[int], epsilon: Fraction) -> Excess:
 def growth(epsilon: Fraction, bits: int) -> tuple[int, int]:
     """e^ε between two integers in units of 2^−bits; e^500 has 722 bits before the point."""
     with precision(bits + 800):  # e^500 has 722 bits before the point
-        found = enclosure(exponential(epsilon))
-    return math.floor(found.lower * 2**bits), math.ceil(found.upper * 2**bits)
+        ends = enclosure(exponential(epsilon))
+    return math.floor(ends.lower * 2**bits), math.ceil(ends.upper * 2**bits)
 
 
 def hockey_stick(
     p: Sequence[Fraction], q: Sequence[Fraction], epsilon: parameters.Number, *, digits: int = DIGITS
 ) -> Delta[Enclosure]:
     """Both hockey-stick divergences (Lemma 1) of two rational pmfs; one of 0 comes out as exactly 0.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> third = Fraction(1, 3)
     >>> hockey_stick([third, 2 * third], [2 * third, third], 1)
@@ -438,6 +456,8 @@ def of_weights(
     p: Sequence[int], q: Sequence[int], epsilon: Fraction, *, unit: int, digits: int = DIGITS
 ) -> Delta[Enclosure]:
     """`hockey_stick` of two pmfs that are given in whole parts of 1/unit.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> both = of_weights([71, 115, 70, 0], [0, 71, 115, 70], Fraction(1, 2), unit=256)
     >>> both.forward.lower, both.backward.lower
@@ -489,18 +509,20 @@ def cuts(noise: AnyNoise, *, keysize: int) -> tuple[int, ...]:
 def _floors(noise: AnyNoise, keysize: int) -> list[int] | None:
     """⌊KEYSIZE·P(Z ≤ z)⌋ for z = −D, …, −1 at the working precision; None if one is not decided."""
     share = keysize / moments(noise, 0)[0]
-    reach, found = arb(0), []
+    reach, floors = arb(0), []
     for weight in weights(noise, -noise.support, -1):
         reach += weight * share
         floor = reach.floor().unique_fmpz()
         if floor is None:
             return None
-        found.append(int(floor))
-    return found
+        floors.append(int(floor))
+    return floors
 
 
 def logarithm(ratio: Fraction, *, digits: int = DIGITS) -> Enclosure:
     """The natural logarithm of an exact ratio: the ε^Q of a lookup table is one.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> logarithm(Fraction(700583, 425760)).digits(15)
     '0.498037038323823'

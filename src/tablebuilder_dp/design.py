@@ -55,7 +55,10 @@ class Design(Noise):
 
     @cached_property
     def delta(self) -> float:
-        """δ(ε): for a noise of Proposition 3, p(−D)."""
+        """δ(ε): for a noise of Proposition 3, p(−D).
+
+        Raises ValueError where it is below ``privacy.DELTA_MIN``.
+        """
         return float(privacy.delta(self, self.epsilon))
 
 
@@ -102,6 +105,8 @@ def _gamma(epsilon: Fraction, support: int, slack: Fraction) -> Fraction:
 def ranges(epsilon: parameters.Number, *, support: int) -> Ranges:
     """The ranges of γ, V, C and δ for which z* = −D (Theorem 9).
 
+    Raises ValueError where a δ is below ``privacy.DELTA_MIN``.
+
     >>> ranges("0.5", support=25).gamma
     Range(low=Fraction(1, 102), high=Fraction(1, 98))
     """
@@ -130,25 +135,27 @@ def best_delta_on_grid(
 ) -> BestOnGrid:
     """The least δ(ε) of Proposition 2 over a grid of γ: the paper's numerical optimum.
 
+    Raises ValueError where that δ is below ``privacy.DELTA_MIN``.
+
     >>> best_delta_on_grid("0.5", support=11)
     BestOnGrid(gamma=0.0294, delta=0.0038536...)
     """
     level, half_width = float(parameters.epsilon(epsilon)), parameters.support(support)
     rates, _, _ = parameters.many(gammas, "gammas", parameters.gamma, high=parameters.GAMMA_MAX)
     z = np.arange(-half_width, 1, dtype=np.float64)
-    deltas = []
+    pieces = []
     for part in np.array_split(rates, -(-len(rates) * len(z) // 10**6)):
         weights = np.exp(-part[:, None] * z**2)
         total = 2 * weights[:, :-1].sum(axis=1) + 1
         # The positive part of p(z) − e^ε·p(z−1) is p(z)·(1 − e^−t) with t = γ(1 − 2z) − ε.
         t = np.maximum(part[:, None] * (1 - 2 * z[1:]) - level, 0)
-        deltas.append((weights[:, 0] - (weights[:, 1:] * np.expm1(-t)).sum(axis=1)) / total)
-    found = np.concatenate(deltas)
-    best = int(found.argmin())
-    if found[best] < privacy.DELTA_MIN:
+        pieces.append((weights[:, 0] - (weights[:, 1:] * np.expm1(-t)).sum(axis=1)) / total)
+    deltas = np.concatenate(pieces)
+    best = int(deltas.argmin())
+    if deltas[best] < privacy.DELTA_MIN:
         allowed = f"such that delta stays above {privacy.DELTA_MIN}"
         raise parameters.wrong_value("gammas", allowed, f"delta near 0 at gamma {rates[best]:g}")
-    return BestOnGrid(float(rates[best]), float(found[best]))
+    return BestOnGrid(float(rates[best]), float(deltas[best]))
 
 
 def guide(
@@ -159,21 +166,24 @@ def guide(
     δ_D falls strictly as D grows. A search by bisection therefore finds D*, and enclosures of δ at
     D* and D* − 1 prove it: float64 only proposes. Proof: Theorem 10.
 
+    Raises ValueError where no support up to ``parameters.SUPPORT_MAX`` reaches δ, and ArithmeticError where
+    ``MAX_BITS`` bits do not decide.
+
     >>> guide("0.5", "1e-4").support
     25
     """
     level, target = parameters.epsilon(epsilon), parameters.delta(delta)
     share = parameters.slack(slack)
-    found = _proposed_support(level, target, share)
+    half_width = _proposed_support(level, target, share)
 
     def reaches(support: int) -> bool:
         return certified.edge_reaches(Noise(support, _gamma(level, support, share)), target)
 
-    while not reaches(found):
-        found += 1
-    while found > 1 and reaches(found - 1):
-        found -= 1
-    return proposition_3(level, support=found, slack=share)
+    while not reaches(half_width):
+        half_width += 1
+    while half_width > 1 and reaches(half_width - 1):
+        half_width -= 1
+    return proposition_3(level, support=half_width, slack=share)
 
 
 def _proposed_support(epsilon: Fraction, delta: Fraction, slack: Fraction) -> int:

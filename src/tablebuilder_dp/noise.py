@@ -35,7 +35,7 @@ class Family(ABC):
     @property
     @abstractmethod
     def rates(self) -> tuple[Fraction, Fraction]:
-        """A and γ."""
+        """The rates a and γ."""
 
     def exponent(self, z: int) -> Fraction:
         """−ln(p(z)/p(0)), exactly.
@@ -251,6 +251,8 @@ def polynomial(x: parameters.Number, *, support: int, variance: parameters.Numbe
 
     The root lies below 1 if and only if f(1) = (2D+1)(D(D+1)/3 − V) > 0; f(0) = −V. Both values
     are exact here. Proof: Theorem 7.
+
+    Raises ValueError where x^(D²) is beyond float64.
 
     >>> polynomial(0, support=11, variance=4), polynomial(1, support=11, variance=4)
     (-4.0, 920.0)

@@ -30,6 +30,8 @@ DELTA_MIN = 1e-300
 def z_star(noise: Noise, epsilon: parameters.Number) -> int:
     """z* = ⌊1/2 − ε/(2γ)⌋, decided in rational arithmetic.
 
+    Returns an integer, which may be below −D.
+
     >>> noise = Noise(11, "0.125")
     >>> z_star(noise, "0.5"), z_star(noise, "0.125")
     (-2, 0)
@@ -59,6 +61,8 @@ def e_star(noise: AnyNoise, epsilon: parameters.Number) -> range:
 
 def f_star(noise: AnyNoise, epsilon: parameters.Number) -> range:
     """F* = E* without −D: the values that add to δ beyond the unavoidable p(−D).
+
+    Returns a range, which is empty from the plateau on.
 
     >>> len(f_star(Noise(11, "0.125"), 3))
     0
@@ -199,6 +203,8 @@ def epsilon(noise: AnyNoise, delta: Numbers) -> Any:
     plateau (to within 1e-14 of it, so that a plateau's own height is no longer below it). The
     formulas are those of Theorem 8.
 
+    Returns a float for one δ, an array for a sequence of them.
+
     >>> noise = Noise(11, "0.125")
     >>> epsilon(noise, "0.05"), epsilon(noise, "1e-9")
     (0.523268..., inf)
@@ -229,6 +235,8 @@ def _max_entropy_epsilon(noise: Noise, values: Array, near_zero: Array) -> tuple
 def loss_lattice(noise: AnyNoise, cells: int = 1) -> Lattice:
     """Where the finite privacy losses of k cells lie; infinite is the loss of the noise −D alone
     (Theorem 35).
+
+    Raises ValueError where the cells have more than ``lattice.MOST`` losses together.
 
     >>> loss_lattice(Noise(25, "0.0102"), 10), loss_lattice(Geometric(25, "0.5"), 10)
     (Lattice(unit=Fraction(51, 5000), top=490), Lattice(unit=Fraction(1, 2), top=10))

@@ -85,6 +85,8 @@ Rule = Callable[[AnyNoise, int], tuple[int, ...]]
 def ceilings(noise: AnyNoise, keysize: int) -> tuple[int, ...]:
     """The paper's rule: the cut points ⌈KEYSIZE·P(Z ≤ z)⌉, each decided by enclosures.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> from tablebuilder_dp.noise import Noise
     >>> ceilings(Noise(1, "0.5"), 256)
     (71, 186, 256)
@@ -96,7 +98,9 @@ def lookup_table(noise: AnyNoise, *, keysize: int, rule: Rule = ceilings) -> Loo
     """The table of a noise for KEYSIZE keys, by the paper's ceilings or by another rule.
 
     With the ceilings z and −z have as many keys as each other, but −D has one more than D (Theorem 14).
-    `beyond.symmetric.rule` makes tables without bias. Raises ValueError or TypeError for a wrong KEYSIZE.
+    `beyond.symmetric.rule` makes tables without bias.
+
+    Raises ArithmeticError where the rule does.
 
     >>> from tablebuilder_dp.noise import Noise
     >>> table = lookup_table(Noise(1, "0.5"), keysize=256)
@@ -153,8 +157,8 @@ def _fill(table: LookupTable, keys: NDArray[Any], out: NDArray[Any]) -> None:
         np.right_shift(chunk, shift, out=places, casting="unsafe")
         buckets.take(places, out=values, mode="clip")
         shared = np.flatnonzero(values > table.support)
-        found = np.searchsorted(cuts, chunk[shared].astype(np.uint64), side="right")
-        values[shared] = found - table.support
+        indices = np.searchsorted(cuts, chunk[shared].astype(np.uint64), side="right")
+        values[shared] = indices - table.support
         out[start : start + _CHUNK] = values
 
 
@@ -217,6 +221,8 @@ def _logarithm(ratio: Fraction | float) -> float:
 def delta(table: LookupTable, epsilon: parameters.Number) -> Delta[float]:
     """The exact δ of the table at any ε: of a count against the next larger one, and the other way round.
 
+    Returns two floats. Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> from tablebuilder_dp.noise import Noise
     >>> delta(lookup_table(Noise(1, "0.5"), keysize=256), "0.5")
     Delta(forward=0.27734375, backward=0.2734375)
@@ -246,6 +252,8 @@ def epsilon(table: LookupTable, delta: parameters.Number | None = None) -> float
 def logarithm_up(ratio: Fraction | float) -> float:
     """ε from e^ε ≥ 1, rounded up as a guarantee must be.
 
+    Returns ``math.inf`` for infinity.
+
     >>> logarithm_up(Fraction(1)), logarithm_up(Fraction(2))
     (0.0, 0.693147180559945...)
     """
@@ -263,6 +271,8 @@ def rounded_up(exact: Fraction) -> float:
 def growth(table: LookupTable, delta: parameters.Number | None = None) -> Fraction | float:
     """e^ε of `epsilon`, exactly.
 
+    Returns a Fraction, or ``math.inf`` where ε is infinite.
+
     >>> from tablebuilder_dp.noise import Noise
     >>> growth(lookup_table(Noise(1, "0.5"), keysize=256))
     Fraction(57, 35)
@@ -279,6 +289,8 @@ def smallest_growth(p: Sequence[int], q: Sequence[int], allowed: Fraction) -> Fr
 
     The sum is linear in t between the ratios p/q, so it is solved with the n largest of them for the
     first n whose solution is not below the next ratio. Proof: Theorem 16.
+
+    Returns a Fraction, or ``math.inf`` where no t is large enough.
 
     >>> smallest_growth([1, 3], [0, 1], Fraction(2))
     Fraction(2, 1)
@@ -306,6 +318,8 @@ def full_support_limit(
     """The ε up to which the table of Proposition 3 has full support, and beyond which it has not.
 
     The value that is lost first is D, and the limit is where KEYSIZE·p(D) = 1. Proof: Theorem 14.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> full_support_limit(support=10, keysize=2**8).digits(12)
     '0.627215473175'

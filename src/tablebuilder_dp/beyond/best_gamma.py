@@ -37,6 +37,8 @@ def kinks(epsilon: parameters.Number, *, support: int) -> Array:
 
     There N = w_D + Σ w_a·(1 − e^(−2γ(a+1−m))) over m ≤ a < D: nothing cancels. Proof: Lemma 17.
 
+    Raises ValueError where a δ is below ``privacy.DELTA_MIN``.
+
     >>> kinks("0.5", support=3)
     array([0.20412585, 0.08849321, 0.08191264])
     """
@@ -47,15 +49,15 @@ def kinks(epsilon: parameters.Number, *, support: int) -> Array:
 def _log_deltas(epsilon: Fraction, support: int, places: Any) -> Array:
     """The logarithms of δ at the kinks m in ``places``."""
     z = np.arange(support + 1.0)
-    found = []
+    logarithms = []
     for m in np.array_split(np.array(places, dtype=np.float64)[:, None], -(-len(places) * support // 10**6)):
         gamma = float(epsilon) / (2 * m - 1)
         total = 2 * np.exp(-gamma * z**2).sum(axis=1) - 1
         beyond = np.exp(-gamma * np.maximum(z**2 - m**2, 0))  # w_a/w_m, which no tail can underflow
         losses = np.expm1(-2 * gamma * np.maximum(z[:-1] + 1 - m, 0))
         share = beyond[:, -1] - (beyond[:, :-1] * losses).sum(axis=1)
-        found.append(np.log(share / total) - (gamma * m**2)[:, 0])
-    return np.concatenate(found)
+        logarithms.append(np.log(share / total) - (gamma * m**2)[:, 0])
+    return np.concatenate(logarithms)
 
 
 def _representable(logarithms: Array) -> Array:
@@ -66,6 +68,8 @@ def _representable(logarithms: Array) -> Array:
 
 def kink(chosen: Design) -> int:
     """The m of a noise with γ = ε/(2m − 1).
+
+    Raises ValueError where no integer m from 1 to D gives that γ.
 
     >>> kink(best("0.5", support=11))
     9
@@ -94,11 +98,13 @@ def limit_kink(support: int) -> int:
 
 
 def best(epsilon: parameters.Number, *, support: int) -> Design:
-    """The γ > 0 with the least δ(ε) on [−D, D], proved.
+    """The design of the γ > 0 with the least δ(ε) on [−D, D], proved.
 
     It is a kink, γ = ε/(2m − 1) with m from 1 to D: between kinks δ rises, then falls (either part may be
     missing). Which m wins is decided by enclosures, or sooner by `_surely_above`; no two kinks tie at a
     rational ε. Proof: Theorem 18.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> chosen = best("0.5", support=11)
     >>> chosen.gamma, chosen.delta
@@ -140,11 +146,14 @@ def _delta(epsilon: Fraction, support: int, m: int, digits: int) -> Enclosure:
 
 
 def guide(epsilon: parameters.Number, delta: parameters.Number) -> Design:
-    """The smallest support on which some γ reaches δ at ε, with its best γ: both proved.
+    """The design of the smallest support on which some γ reaches δ at ε, with its best γ: both proved.
 
     The least δ over γ falls strictly as D grows, so a bisection is right. Float64 proposes D; enclosures
     prove that some kink of D reaches δ and no kink of D − 1 does, and they always decide. Proof: Theorem 20.
     Supports of some thousands take from 2 to 20 seconds.
+
+    Raises ValueError where Proposition 3 needs a support above ``KINKS_MAX``, and ArithmeticError where
+    ``MAX_BITS`` bits do not decide.
 
     >>> chosen = guide("0.5", "1e-4")
     >>> chosen.support, kink(chosen), chosen.delta, chosen.variance
@@ -166,9 +175,11 @@ def guide(epsilon: parameters.Number, delta: parameters.Number) -> Design:
         noises = (Noise(support, level / (2 * m - 1)) for m in near)
         return any(below(target, partial(certified.delta_ball, noise, level)) for noise in noises)
 
-    found = bisect_left(range(most), True, lo=1, key=lambda support: bool(ranked(support).min() <= wanted))
-    while not reaches(found):
-        found += 1
-    while found > 1 and reaches(found - 1):
-        found -= 1
-    return best(level, support=found)
+    half_width = bisect_left(
+        range(most), True, lo=1, key=lambda support: bool(ranked(support).min() <= wanted)
+    )
+    while not reaches(half_width):
+        half_width += 1
+    while half_width > 1 and reaches(half_width - 1):
+        half_width -= 1
+    return best(level, support=half_width)

@@ -21,7 +21,7 @@ from tablebuilder_dp import certified
 from tablebuilder_dp.support.intervals import MAX_BITS, exponential, until
 
 SCALE = 1 << 64
-"""Targets are given in so small parts of a key."""
+"""Targets are given in units of 1/SCALE of a key."""
 
 STATES_MAX = 10**7
 """A search with more states, which would take many seconds, is refused."""
@@ -36,6 +36,8 @@ def reach(weight: int, epsilon: Fraction) -> int:
     """⌊e^ε·weight⌋ for a weight ≥ 1 and a rational ε ≠ 0, which may be negative.
 
     It is f(weight) of Lemma 24 if ε > 0; e^ε·weight is irrational (Lemma 2).
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> reach(10, Fraction(1, 10)), reach(9, Fraction(1, 10))
     (11, 9)
@@ -55,20 +57,24 @@ def reach(weight: int, epsilon: Fraction) -> int:
 def least_growing(epsilon: Fraction) -> int:
     """t₀ = ⌈1/(e^ε − 1)⌉, the smallest t with f(t) ≥ t + 1 (Lemma 24); decided by Lemma 2.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> least_growing(Fraction(1, 10))
     10
     """
-    found = until(
-        lambda found: math.floor(found.lower) == math.floor(found.upper),
+    ends = until(
+        lambda ends: math.floor(ends.lower) == math.floor(ends.upper),
         lambda: 1 / (exponential(epsilon) - 1),
     )
-    return math.floor(found.lower) + 1  # 1/(e^ε − 1) is irrational
+    return math.floor(ends.lower) + 1  # 1/(e^ε − 1) is irrational
 
 
 def steepest(end: int, steps: int, epsilon: Fraction, *, most: int) -> list[int]:
     """w(0), …, w(steps) that rise inwards from w(steps) = end as fast as f lets them, none above most.
 
     No row with that end has more keys (Lemma 24).
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> steepest(2, 4, Fraction(1, 2), most=100)
     [9, 6, 4, 3, 2]
@@ -112,6 +118,8 @@ def nearest(
     keys away from m and back that it loses more, once B and R are large enough; they are doubled until
     this is so. Proof: Theorem 28.
 
+    Raises ArithmeticError where ``STATES_MAX`` states prove nothing.
+
     >>> ends = {"least": 2, "highest": [64, 64, 9]}
     >>> nearest([18 * SCALE, 15 * SCALE, 9 * SCALE], keys=64, epsilon=Fraction(1, 2), **ends)
     [18, 14, 9]
@@ -123,14 +131,14 @@ def nearest(
     loss, missing = _losses(problem, price, centre), keys - total(centre)
     window, drift = 2, 4
     while len(targets) * (2 * window + 1) * (2 * drift + 1) <= STATES_MAX:
-        found = _within(problem, centre, loss, window, drift)
-        lost = sum(map(loss, range(len(found)), found)) if found else _NEVER
+        row = _within(problem, centre, loss, window, drift)
+        lost = sum(map(loss, range(len(row)), row)) if row else _NEVER
         drifts = lost >= _least_drifting(centre, loss, drift, missing)
         if not drifts and lost < _least_outside(centre, loss, window, missing):
-            return found
+            return row
         if drifts:  # first, as it is the cheaper one
             drift *= 2
-        if not found or not drifts:
+        if not row or not drifts:
             window *= 2
     raise ArithmeticError(f"no proof within {STATES_MAX} states that a table of {keys} keys is the nearest")
 
@@ -155,15 +163,15 @@ def _cheapest(problem: _Problem, price: int) -> list[int]:
     The step from w to w + 1 costs −F below the target's floor, (1 − 2·its fraction)·F on it and F above,
     F = SCALE·_FIRST, and 2(w − n) + 1 for the square: wanted is the first w whose step costs the price.
     """
-    full, found = SCALE * _FIRST, []
+    full, weights = SCALE * _FIRST, []
     for target, middle, most in zip(problem.targets, problem.rounded, problem.highest, strict=True):
         floor, part = divmod(target, SCALE)
         weight = middle + (price + full) // 2
         if weight >= floor:
             on_floor = full - 2 * part * _FIRST + 2 * (floor - middle) + 1
             weight = floor if on_floor >= price else max(floor + 1, middle + (price - full) // 2)
-        found.append(min(max(weight, problem.least), most))
-    return found
+        weights.append(min(max(weight, problem.least), most))
+    return weights
 
 
 def _price(problem: _Problem) -> int:
@@ -228,11 +236,11 @@ def _within(problem: _Problem, centre: Sequence[int], loss: Loss, window: int, d
 
 def _least_outside(centre: Sequence[int], loss: Loss, window: int, missing: int) -> int:
     """What a row that has ``missing`` keys more than the centre loses if a weight is outside the window."""
-    found = []
+    losses = []
     for side in (-1, 1):
         back = _least_moving(centre, loss, -side, 2 * (window + 1) - side * missing)
-        found += [loss(z, centre[z] + side * (window + 1)) + back for z in range(1, len(centre))]
-    return min(found)
+        losses += [loss(z, centre[z] + side * (window + 1)) + back for z in range(1, len(centre))]
+    return min(losses)
 
 
 def _least_drifting(centre: Sequence[int], loss: Loss, drift: int, missing: int) -> int:
@@ -245,7 +253,7 @@ def _least_drifting(centre: Sequence[int], loss: Loss, drift: int, missing: int)
 
 
 def _least_moving(centre: Sequence[int], loss: Loss, sign: int, keys: int) -> int:
-    """What a row loses at least that moves so many keys up (or down) from the centre's weights.
+    """What a row loses at least that moves this many keys up (or down) from the centre's weights.
 
     A step at z ≠ 0 moves two keys, one on each side; halves of losses are avoided by counting twice.
     """

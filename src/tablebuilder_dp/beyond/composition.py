@@ -94,6 +94,8 @@ def epsilon(noise: AnyNoise, delta: Numbers, *, cells: int) -> Any:
     Infinite where δ is below 1 − (1 − p(−D))^k (to within 1e-14 of it), zero from δ_k(0) on. Not
     certified: `certified.delta` at the ε found, rounded up, is the proof.
 
+    Returns a float for one δ, an array for a sequence of them.
+
     >>> from tablebuilder_dp.noise import Noise
     >>> noise = Noise(25, "0.0102")
     >>> epsilon(noise, "1e-3", cells=10), epsilon(noise, "1e-5", cells=10)
@@ -112,7 +114,8 @@ def most_cells(noise: AnyNoise, epsilon: parameters.Number, delta: parameters.Nu
     As δ_k grows with k, δ_k ≤ δ < δ_{k+1} settles it; float64 proposes k and enclosures decide both, as
     δ_k(ε) is never equal to a rational δ. Proof: Theorem 37.
 
-    Raises ValueError where more cells keep δ than are served.
+    Raises ValueError where more cells keep δ than are served, and ArithmeticError where ``MAX_BITS`` bits
+    do not decide.
 
     >>> from tablebuilder_dp.noise import Noise
     >>> most_cells(Noise(25, "0.0102"), 2, "1e-3")
@@ -133,12 +136,12 @@ def most_cells(noise: AnyNoise, epsilon: parameters.Number, delta: parameters.Nu
             allowed = f"so small that fewer than {limit} cells keep it, the most for support {noise.support}"
             raise parameters.wrong_value("delta", allowed, delta)
         high = min(2 * high, limit)
-    found = bisect_left(range(high), True, lo=high // 2 + 1, key=exceeds) - 1
-    while found and not fits(found):
-        found -= 1
-    while fits(found + 1):
-        found += 1
-    return found
+    cells = bisect_left(range(high), True, lo=high // 2 + 1, key=exceeds) - 1
+    while cells and not fits(cells):
+        cells -= 1
+    while fits(cells + 1):
+        cells += 1
+    return cells
 
 
 def bounds(
@@ -155,15 +158,15 @@ def bounds(
     >>> bounds("0.5", "1e-4", cells=100, total="0.02")
     Bounds(basic=50.0, advanced=47.61..., optimal=22.54...)
     """
-    one, edge = float(parameters.epsilon(epsilon)), float(parameters.delta(delta))
+    level, edge = float(parameters.epsilon(epsilon)), float(parameters.delta(delta))
     count = parameters.integer(cells, "cells", low=1, high=lattice.MOST)
     budget = float(parameters.number(total, "total", high=1))
     floor, spare = -math.expm1(count * math.log1p(-edge)), budget - count * edge
-    basic = count * one if floor <= budget else math.inf
+    basic = count * level if floor <= budget else math.inf
     root = math.sqrt(-2 * count * math.log(spare)) if spare > 0 else math.inf
-    worst = lattice.power((1 - edge) / (1 + math.exp(-one)) * np.array([1, math.exp(-one)]), count)
-    advanced = one * root + count * one * math.expm1(one)
-    return Bounds(basic, advanced, lattice.inverse(budget, worst, infinite=floor, unit=one))
+    worst = lattice.power((1 - edge) / (1 + math.exp(-level)) * np.array([1, math.exp(-level)]), count)
+    advanced = level * root + count * level * math.expm1(level)
+    return Bounds(basic, advanced, lattice.inverse(budget, worst, infinite=floor, unit=level))
 
 
 def _level(value: Any) -> Fraction:

@@ -74,6 +74,8 @@ def optimum(
     that does, which then replaces the one on its side of V. (Of the chains that the search can meet, only
     the first and the last have a rational variance, so the side can be decided.) Proof: Lemma 32.
 
+    Returns δ, enclosed, and the two chains. Raises ArithmeticError where ``MAX_BITS`` bits prove nothing.
+
     >>> optimum("0.5", support=25, variance=49).delta.digits(12)
     '0.0000113789152817'
     >>> optimum("0.5", support=25, variance=49, unimodal=True).parts[0].chain
@@ -180,22 +182,24 @@ def vertices(epsilon: parameters.Number, *, support: int, unimodal: bool = False
 
     Float64, without cancellation, for δ ≥ 1e-300. Variances of neighbours may coincide when ε is large.
 
+    Raises ValueError where a δ is below ``privacy.DELTA_MIN``.
+
     >>> [vertex.chain.hump for vertex in vertices(1, support=2)]
     [0, 0, 0, 1, 2]
     """
     half_width = parameters.integer(support, "support", low=1, high=SUPPORT_MAX)
     powers = _powers(math.exp(-float(parameters.epsilon(epsilon))), half_width)
-    corners = [Chain(0, 0, outer, unimodal) for outer in range(half_width + 1)]
-    found = [Vertex(chain, *_coordinates(chain, powers)) for chain in corners]
-    if found[-1].delta < privacy.DELTA_MIN:  # the least of all
+    geometric = [Chain(0, 0, outer, unimodal) for outer in range(half_width + 1)]
+    corners = [Vertex(chain, *_coordinates(chain, powers)) for chain in geometric]
+    if corners[-1].delta < privacy.DELTA_MIN:  # the least of all
         where = f"for epsilon {float(parameters.epsilon(epsilon))} and support {half_width}"
         raise ValueError(f"delta is below {privacy.DELTA_MIN} {where}, beyond float64; optimum encloses it")
     for hump in range(1, half_width + 1):
         if not unimodal and _hole_pays(hump - 1, powers):
             break
         chain = Chain(0, hump, half_width, unimodal)
-        found.append(Vertex(chain, *_coordinates(chain, powers)))
-    return tuple(found)
+        corners.append(Vertex(chain, *_coordinates(chain, powers)))
+    return tuple(corners)
 
 
 def _hole_pays(hump: int, powers: Sequence[float]) -> bool:

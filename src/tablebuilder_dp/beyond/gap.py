@@ -35,6 +35,8 @@ def closing_epsilon(*, support: int, digits: int = 30) -> Enclosure:
     it δ_(D−1) < δ_D; from it on no kink is better than D. Proof: Lemma 21 and Theorem 22, for 4 ≤ D < 16
     with `closing_proof`.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> closing_epsilon(support=11).digits(12), closing_epsilon(support=3).digits(1)
     ('2.35677838968', '0')
     """
@@ -70,6 +72,8 @@ def closing_proof(*, support: int) -> Proof:
     Either R < 0: a gap. Or δ_m > δ_D for all m ≤ D − 2, and R' > 0 or R > 0: here R can go through zero
     upwards only, and no gap is left once it has. All intervals of the first kind must come before those of
     the second. Proof: Theorem 23 (that this is enough).
+
+    Returns the cover. Raises ArithmeticError where intervals of a millionth prove nothing.
 
     >>> proof = closing_proof(support=4)
     >>> [round(float(end), 3) for end in proof[:3]]
@@ -158,6 +162,8 @@ def widest(epsilon_max: parameters.Number, *, support: int) -> Widest:
     ε, so each is maximised by itself: on 80 values of ε, then between the neighbours of the highest. Float64,
     without a proof that no quotient has a second, higher hump between two of the 80.
 
+    Returns the largest quotient and its ε. Raises ValueError where a δ is below ``privacy.DELTA_MIN``.
+
     >>> widest(4, support=11)
     Widest(ratio=1.361815..., epsilon=1.242...)
     """
@@ -175,9 +181,9 @@ def widest(epsilon_max: parameters.Number, *, support: int) -> Widest:
 
     levels = np.linspace(0, min(top, 2 * math.log(half_width)), 81)  # by (5) the gap is zero beyond
     deltas = np.array([best_gamma.kinks(float(level), support=half_width) for level in levels[1:]])
-    found = []
+    peaks = []
     for m, peak in enumerate((deltas[:, :-1] / deltas[:, -1:]).argmin(axis=0) + 1, 1):
         ends = max(levels[peak - 1], levels[1] / 80), levels[min(peak + 1, 80)]
         inside = minimize_scalar(share, bounds=ends, args=(m,), options={"xatol": 1e-9}).x
-        found += [Widest(1 / share(float(level), m), float(level)) for level in (inside, levels[peak])]
-    return max(found)
+        peaks += [Widest(1 / share(float(level), m), float(level)) for level in (inside, levels[peak])]
+    return max(peaks)

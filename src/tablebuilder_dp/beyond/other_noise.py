@@ -88,6 +88,8 @@ def least_delta(epsilon: parameters.Number, *, support: int, digits: int = DIGIT
 
     The truncated geometric noise e^(−ε|z|) has it, and no other. Proof: Theorem 30.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
+
     >>> least_delta("0.5", support=25).digits(12)
     '9.12729478501E-7'
     """
@@ -106,6 +108,8 @@ def least_support(epsilon: parameters.Number, delta: parameters.Number) -> int:
     This is `least_delta` ≤ δ solved for D. Equality never happens, so enclosures decide the ceiling.
     Proof: Theorem 30.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> least_support("0.5", "1e-4")
     16
     """
@@ -115,7 +119,7 @@ def least_support(epsilon: parameters.Number, delta: parameters.Number) -> int:
         growth = exponential(level)
         return (((growth - 1) / ball(target) + 2) / (growth + 1)).log() / ball(level)
 
-    return math.ceil(until(lambda found: math.ceil(found.lower) == math.ceil(found.upper), compute).upper)
+    return math.ceil(until(lambda ends: math.ceil(ends.lower) == math.ceil(ends.upper), compute).upper)
 
 
 def least_variance(
@@ -127,6 +131,8 @@ def least_variance(
 
     With b + 1 = `least_support` it is V_b + (δ_b − δ)·2((b+1)² − V_b)/(q − 1 + 2δ_b), on the segment of the
     frontier that joins the geometric noises on [−b, b] and [−b−1, b+1]. Proof: Theorem 34.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> least_variance("0.5", "1e-4").digits(12)
     '7.7...'

@@ -40,6 +40,8 @@ def keeps_epsilon(table: LookupTable, epsilon: Number) -> bool:
     The exact test of the two-sided promise: if it holds, δ at ε is the larger end weight over KEYSIZE
     (Theorem 15).
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> keeps_epsilon(LookupTable(10, (3, 7, 10)), "0.3"), keeps_epsilon(LookupTable(10, (3, 7, 10)), "0.2")
     (True, False)
     """
@@ -58,6 +60,8 @@ def has_table(epsilon: Number, *, support: int, keysize: int) -> bool:
     """Whether a symmetric table exists: KEYSIZE ≥ (2D+1)·t₀ or KEYSIZE a multiple of 2D+1, t₀ = ⌈1/(ρ−1)⌉.
 
     Proof: Theorem 25.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> [has_table("0.1", support=10, keysize=size) for size in (200, 189, 210, 256)]
     [False, True, True, True]
@@ -92,6 +96,8 @@ def least_delta_table(epsilon: Number, *, support: int, keysize: int) -> LookupT
 
     The steepest rise from an end weight t to the centre has T(t) keys. The end weight t(KEYSIZE), the least
     t with T(t) ≥ KEYSIZE, is the least of all. Proof: Theorem 26.
+
+    Raises ValueError where there is no such table, and ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> least_delta_table("0.5", support=2, keysize=64).weights
     (9, 13, 20, 13, 9)
@@ -150,6 +156,8 @@ def key_sizes(noise: AnyNoise, epsilon: Number) -> KeySizes:
     gap after each t in [a, 2a), there is none after any t ≥ a, so finitely many t decide. A KEYSIZE exists
     if the noise keeps ε, which is demanded, unless its losses of −D+1, …, 0 are all ε. Proof: Theorem 27.
 
+    Raises ValueError where no KEYSIZE up to 2^64 will do, or ``ENDS_MAX`` end weights do not decide.
+
     >>> from tablebuilder_dp.noise import Noise
     >>> key_sizes(Noise(25, "0.0102"), "0.5")
     KeySizes(smallest=20598, power_of_two=32768, all_from=20598)
@@ -188,6 +196,8 @@ def keeps_delta(noise: AnyNoise, epsilon: Number, *, keysize: int) -> bool:
 
     Proof: Theorem 27.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> from tablebuilder_dp.noise import Noise
     >>> [keeps_delta(Noise(25, "0.0102"), "0.5", keysize=size) for size in (2**14, 2**15)]
     [False, True]
@@ -199,6 +209,8 @@ def keeps_delta(noise: AnyNoise, epsilon: Number, *, keysize: int) -> bool:
 
 def distance(table: LookupTable, noise: AnyNoise, *, digits: int = certified.DIGITS) -> Enclosure:
     """The total variation distance ½·Σ |w(z)/KEYSIZE − p(z)| of any table from the noise.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
 
     >>> from tablebuilder_dp.noise import Noise
     >>> distance(LookupTable(10, (3, 7, 10)), Noise(1, "0.5")).digits(6)
@@ -248,7 +260,7 @@ def cuts(noise: AnyNoise, epsilon: Number, keysize: int) -> tuple[int, ...]:
     each other, the nearest table may give a value more keys than one nearer to zero has. A search that grows
     too large, as for some D in the hundreds, is refused.
 
-    Raises ArithmeticError where the search is refused.
+    Raises ValueError where no symmetric table exists, and ArithmeticError where the search is refused.
 
     >>> from tablebuilder_dp.noise import Noise
     >>> cuts(Noise(2, "0.15"), "0.5", 64)

@@ -25,7 +25,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; 0 on success, 2 with one sentence on bad input, 130 or 143 if it was stopped."""
+    """Run the command line.
+
+    Returns the exit code: 0 on success, 2 with one sentence on bad input, 130 or 143 if it was stopped.
+    Raises SystemExit for unknown options and for ``--help``, as argparse does.
+    """
     options = _parser().parse_args(arguments)
     try:
         with stopping.stoppable(final=arguments is None) as options.check:

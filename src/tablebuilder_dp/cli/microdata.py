@@ -205,15 +205,15 @@ def _categories(path: str | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        categories = json.loads(Path(path).read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise ValueError(f"categories must be a JSON file in UTF-8, got {path!r}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"categories must be a JSON file, got {path!r}: {error}") from None
-    if not isinstance(found, dict):
-        kind = type(found).__name__
+    if not isinstance(categories, dict):
+        kind = type(categories).__name__
         raise ValueError(f"categories must be a JSON object of lists, got {path!r} with a {kind}")
-    return found
+    return categories
 
 
 @contextmanager

@@ -95,24 +95,24 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
 def _design(options: argparse.Namespace) -> Answer:
     own: dict[str, float]
     if options.free_gamma:
-        found = best_gamma.guide(options.epsilon, options.delta)
-        own = {"kink": best_gamma.kink(found)}
+        made = best_gamma.guide(options.epsilon, options.delta)
+        own = {"kink": best_gamma.kink(made)}
     else:
-        found = design.guide(options.epsilon, options.delta, slack=options.slack)
-        own = {"iota": float(found.iota)}
+        made = design.guide(options.epsilon, options.delta, slack=options.slack)
+        own = {"iota": float(made.iota)}
     answer: dict[str, Any] = {
-        "support": found.support,
-        "epsilon": float(found.epsilon),
+        "support": made.support,
+        "epsilon": float(made.epsilon),
         "delta_target": float(parameters.delta(options.delta)),
-        "delta": found.delta,
-        "gamma": float(found.gamma),
+        "delta": made.delta,
+        "gamma": float(made.gamma),
         **own,
-        "variance": found.variance,
-        "pmf": found.pmf.tolist(),
+        "variance": made.variance,
+        "pmf": made.pmf.tolist(),
     }
-    upper_half = enumerate(answer["pmf"][found.support :])
+    upper_half = enumerate(answer["pmf"][made.support :])
     text = [
-        f"Smallest support for epsilon {options.epsilon}, delta {options.delta}: D = {found.support}",
+        f"Smallest support for epsilon {options.epsilon}, delta {options.delta}: D = {made.support}",
         *_lines({name: answer[name] for name in ("delta", "gamma", *own, "variance")}),
         "",
         "        z   p(z) = p(-z)",

@@ -11,18 +11,22 @@ from tablebuilder_dp.support import parameters
 
 
 def privacy_of_table(path: str, levels: Sequence[str]) -> tuple[dict[str, Any], str]:
-    """What ``privacy --table`` answers, as data and as text: (ε, δ) of all counts and from some on."""
+    """What ``privacy --table`` answers, as data and as text: (ε, δ) of all counts and from some on.
+
+    Raises ValueError for a malformed file, and OSError for one that cannot be opened.
+    """
     table = table_files.read(path)
     last = len(table.rows) - 1
     starts = {"from_0": 0, "from_1": 1, "from_largest": max(table.pairs, default=last)}
-    found = {name: perturbation_table.guarantee(table, first=first) for name, first in starts.items()}
+    guarantees = {name: perturbation_table.guarantee(table, first=first) for name, first in starts.items()}
     answer: dict[str, Any] = {
         "table": path,
         "keysize": table.keysize,
         "support": table.support,
         "counts": len(table.rows),
         "guarantee": {
-            name: {**one._asdict(), "epsilon": parameters.finite(one.epsilon)} for name, one in found.items()
+            name: {**guarantee._asdict(), "epsilon": parameters.finite(guarantee.epsilon)}
+            for name, guarantee in guarantees.items()
         },
         "profile": [_profile_of_table(table, level, starts) for level in levels],
     }
@@ -33,24 +37,25 @@ def privacy_of_table(path: str, levels: Sequence[str]) -> tuple[dict[str, Any], 
         "",
         f"  {'others in cell':<16} {'least delta':<22} {'from epsilon':<22} worst pair",
         *(
-            f"  {where:<16} {one.delta!r:<22} {one.epsilon!r:<22} {one.worst} and {one.worst + 1}"
-            for where, one in zip(_from(starts["from_largest"]), found.values(), strict=True)
+            f"  {where:<16} {guarantee.delta!r:<22} {guarantee.epsilon!r:<22} "
+            f"{guarantee.worst} and {guarantee.worst + 1}"
+            for where, guarantee in zip(_from(starts["from_largest"]), guarantees.values(), strict=True)
         ),
         *_profile_lines(answer["profile"], _from(starts["from_largest"])),
         "",
-        *_in_words(found["from_0"]),
+        *_in_words(guarantees["from_0"]),
     ]
     return answer, "\n".join(text)
 
 
 def _profile_of_table(table: PerturbationTable, level: str, starts: dict[str, int]) -> dict[str, Any]:
     """δ at one ε, for all counts and from some counts on."""
-    found = {
+    guarantees = {
         name: perturbation_table.guarantee(table, first=first, epsilon=level)
         for name, first in starts.items()
     }
-    everywhere = found["from_0"]
-    deltas = {f"delta_{name}": one.delta for name, one in found.items()}
+    everywhere = guarantees["from_0"]
+    deltas = {f"delta_{name}": guarantee.delta for name, guarantee in guarantees.items()}
     return {
         "epsilon": everywhere.epsilon,
         "delta": everywhere.delta,
@@ -75,17 +80,17 @@ def _profile_lines(profile: list[dict[str, Any]], names: list[str]) -> list[str]
     return ["", f"  {'epsilon':<9} {heads} worst pair", *rows]
 
 
-def _in_words(found: perturbation_table.Guarantee) -> list[str]:
+def _in_words(everywhere: perturbation_table.Guarantee) -> list[str]:
     """What the numbers for all counts mean."""
-    pair = f"{found.worst} and {found.worst + 1}"
-    if found.delta == 1:
+    pair = f"{everywhere.worst} and {everywhere.worst + 1}"
+    if everywhere.delta == 1:
         verdict = (
             f"Here it is 1 for the counts {pair}: their published values tell them apart with certainty."
         )
-    elif found.delta == 0:
-        verdict = f"Here it is 0 from epsilon {found.epsilon!r} on: no value excludes a count."
+    elif everywhere.delta == 0:
+        verdict = f"Here it is 0 from epsilon {everywhere.epsilon!r} on: no value excludes a count."
     else:
-        verdict = f"Here no epsilon makes it less than {found.delta!r}, because of the counts {pair}."
+        verdict = f"Here no epsilon makes it less than {everywhere.delta!r}, because of the counts {pair}."
     return [
         "One person more or less moves a count by one. Any set of published values is at most e^epsilon",
         "times as likely for one of two such counts as for the other, plus delta. A delta of 0 is full",

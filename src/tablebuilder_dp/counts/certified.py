@@ -63,12 +63,13 @@ class Row(NamedTuple):
 def row(noise: Symmetric, count: int, *, digits: int = DIGITS) -> Row:
     """The noise of a count: on [−n, D] for n < D, the symmetric one for every larger count.
 
-    V, or the γ of the symmetric noise, is exact. Where V equals V₀(n) exactly, no precision decides
-    whether γ is 0 and the row is refused with an ArithmeticError; this cannot happen when γ is given
-    (Lemma 2). Proof: Theorem 46.
+    V, or the γ of the symmetric noise, is exact. Proof: Theorem 46.
 
-    >>> found = row(OfVariance(5, 3), 3)
-    >>> found.tilt.digits(12), found.gamma.digits(12), found.pmf[2].digits(12)
+    Raises ArithmeticError where V equals V₀(n), or nearly so, as no precision then decides whether γ is 0; V
+    cannot equal it when γ is given (Lemma 2).
+
+    >>> row_3 = row(OfVariance(5, 3), 3)
+    >>> row_3.tilt.digits(12), row_3.gamma.digits(12), row_3.pmf[2].digits(12)
     ('0.0435697547286', '0.136880631700', '0.0720298247652')
     """
     support = rows.check(noise)
@@ -82,6 +83,8 @@ def solve(noise: Symmetric, count: int, digits: int) -> Row:
     """`row` of parameters that are already read; it is kept, as neighbouring pairs share rows.
 
     Interval Newton steps (Lemma 4) enclose λ and γ; Theorem 46 says what that proves.
+
+    Raises ArithmeticError where `row` does.
 
     >>> solve(OfVariance(1, "0.5"), 0, 10).pmf[1]
     Enclosure(lower=Fraction(1, 1), upper=Fraction(1, 1))
@@ -111,8 +114,8 @@ def solve(noise: Symmetric, count: int, digits: int) -> Row:
 @lru_cache(maxsize=64)
 def _guesses(noise: Symmetric) -> list[Guess]:
     """λ and γ of the rows 1, …, D in float64."""
-    found = rows.rows(noise)
-    pairs = zip(found.tilts[1:], found.gammas[1:], strict=True)
+    all_rows = rows.rows(noise)
+    pairs = zip(all_rows.tilts[1:], all_rows.gammas[1:], strict=True)
     return [(Fraction(tilt), Fraction(rate)) for tilt, rate in pairs]
 
 
@@ -179,15 +182,15 @@ def _bound_box(noise: Symmetric, count: int, guess: Guess, digits: int) -> Box |
         total, first, second, *_ = _sums(count, noise.support, lean, rate)
         mean, excess = first / total, second / total - goal
         total, *sums = _sums(count, noise.support, tilt, gamma)
-        m1, m2, m3, m4 = (one / total for one in sums)
+        m1, m2, m3, m4 = (power_sum / total for power_sum in sums)
         spread, mixed, square = m2 - m1 * m1, m3 - m1 * m2, m4 - m2 * m2
         rise = (excess - mean * mixed / spread) / (square - mixed * mixed / spread)
         return ball(lean) + (mean - mixed * rise) / spread, ball(rate) + rise
 
     tilt, gamma = guess
     box = (_around(tilt, tilt + gamma), _around(gamma, gamma + tilt / noise.support))
-    found = _newton(step, box, noise.support, digits)
-    return found if found is not None and found[1].lower > 0 else None
+    root = _newton(step, box, noise.support, digits)
+    return root if root is not None and root[1].lower > 0 else None
 
 
 def _free_box(noise: Symmetric, count: int, guess: Guess, digits: int) -> Box | None:
@@ -209,8 +212,8 @@ def _free_tilt(count: int, support: int, guess: Fraction, digits: int) -> Enclos
         total, first, second, *_ = _sums(count, support, tilt, _ZERO)
         return (ball(lean) + mean / (second / total - first * first / (total * total)),)
 
-    found = _newton(step, (_around(guess, guess),), support, digits)
-    return None if found is None else found[0]
+    root = _newton(step, (_around(guess, guess),), support, digits)
+    return None if root is None else root[0]
 
 
 def _newton(step: Callable[..., tuple[Ball, ...]], box: Box, support: int, digits: int) -> Box | None:
@@ -221,14 +224,14 @@ def _newton(step: Callable[..., tuple[Ball, ...]], box: Box, support: int, digit
     width = Fraction(1)
     while width * 10 ** (digits + 1) >= 1:
         moved = step(*box)
-        if not all(one.is_finite() for one in moved):  # a variance not kept away from zero
+        if not all(coordinate.is_finite() for coordinate in moved):  # a variance not kept away from zero
             return None
         narrower = tuple(map(enclosure, moved))
         pairs = zip(box, narrower, strict=True)
         if not all(old.lower < new.lower <= new.upper < old.upper for old, new in pairs):
             return None
         box = narrower
-        width = sum(((one.upper - one.lower) * support**k for k, one in enumerate(box, 1)), Fraction(0))
+        width = sum(((side.upper - side.lower) * support**k for k, side in enumerate(box, 1)), Fraction(0))
     return box
 
 
@@ -244,6 +247,8 @@ def free_variance(count: int, *, support: int, digits: int = DIGITS) -> Enclosur
     """V₀(n), the variance of the zero-mean p ∝ exp(−λz) on [−n, D]: a larger V is not reached.
 
     V₀(D) = D(D+1)/3, the bound of Proposition 1 (Theorem 39). λ is enclosed by steps of Lemma 4.
+
+    Raises ArithmeticError where no step proves λ.
 
     >>> free_variance(1, support=5).digits(12), free_variance(5, support=5).lower
     ('1.72149137838', Fraction(10, 1))
@@ -274,8 +279,8 @@ def delta(
 
     Raises ArithmeticError where ε is too near a kink of δ to tell the sides apart.
 
-    >>> found = delta(OfVariance(5, 3), 0, 1)
-    >>> found.backward.digits(12), found.forward.upper
+    >>> both = delta(OfVariance(5, 3), 0, 1)
+    >>> both.backward.digits(12), both.forward.upper
     ('0.512015130914', Fraction(0, 1))
     """
     level, chosen = parameters.epsilon(epsilon), choice(small_counts)
@@ -286,7 +291,7 @@ def delta(
     for more in (wanted, 2 * wanted, 4 * wanted + spare):
         with precision(4 * more + 168):
             both = [enclosure(alone + rest) for alone, rest in _parts(pair, noise, level, chosen, more + 10)]
-        if all((one.upper - one.lower) * 10**wanted <= one.lower for one in both):
+        if all((ends.upper - ends.lower) * 10**wanted <= ends.lower for ends in both):
             return Delta(*both)
     raise ArithmeticError(f"no {wanted} digits of delta at count {pair}: epsilon is too near a kink")
 
@@ -318,7 +323,7 @@ def _published(count: int, noise: Symmetric, chosen: str, digits: int) -> list[E
     masses = list(solve(noise, place, digits).pmf)
     if chosen == "clamped":
         first = max(noise.support - count, 0)
-        ends = ([getattr(one, end) for one in masses[: first + 1]] for end in ("lower", "upper"))
+        ends = ([getattr(mass, end) for mass in masses[: first + 1]] for end in ("lower", "upper"))
         masses[first] = Enclosure(*(sum(side, Fraction(0)) for side in ends))
     return published(masses, count, _ZERO)
 
@@ -331,6 +336,8 @@ def protected_from(noise: Symmetric, epsilon: parameters.Number) -> int:
     published by the larger count alone has the symmetric p(D) itself, so only the rest is compared.
     For clamped counts it is 0 (Theorem 42). The comparison is exact: a
     pair may exceed the symmetric δ in its hundredth digit only.
+
+    Raises ArithmeticError where a δ is too near the symmetric one to decide.
 
     >>> protected_from(OfVariance(5, 3), 1), protected_from(OfVariance(5, 3), 2)
     (5, 4)

@@ -90,7 +90,10 @@ class PerturbationTable:
         return range(len(self.rows) - (self.period == 0))
 
     def place(self, counts: Any) -> Any:
-        """The row of each count, all of which must be served."""
+        """The row of each count, all of which must be served.
+
+        Returns an array of indices of ``rows``, of the shape of ``counts``.
+        """
         turn = len(self.rows) - self.period
         return np.where(counts < len(self.rows), counts, turn + (counts - turn) % max(self.period, 1))
 
@@ -146,7 +149,7 @@ def _cuts(noise: Symmetric, count: int, keysize: int) -> tuple[int, ...]:
         pmf = certified_counts.solve(noise, count, digits).pmf[:-1]
         lower, upper = (
             [math.ceil(keysize * min(reach, Fraction(1))) for reach in accumulate(side)]
-            for side in ([one.lower for one in pmf], [one.upper for one in pmf])
+            for side in ([mass.lower for mass in pmf], [mass.upper for mass in pmf])
         )
         if lower == upper:
             return (*lower, keysize)
@@ -159,6 +162,8 @@ def sample(table: PerturbationTable, counts: ArrayLike, keys: ArrayLike) -> Any:
     """The noise of each count with its key; counts + noise is what is published, never negative.
 
     Counts and keys are integers, or arrays of them of one shape; keys lie in [0, KEYSIZE).
+
+    Returns an int for one count, an array of their shape for many.
 
     >>> from tablebuilder_dp.counts.rows import OfVariance
     >>> table = build(OfVariance(2, 1), keysize=256)
@@ -189,14 +194,14 @@ def _sorted_sample(table: PerturbationTable, rows: NDArray[Any], keys: NDArray[A
     """Look keys up row by row, each row's together."""
     order = np.argsort(rows, kind="stable")
     ends = np.bincount(rows, minlength=len(table.rows)).cumsum()
-    ordered, found = keys[order], np.empty(len(keys), dtype=np.int64)
+    ordered, values = keys[order], np.empty(len(keys), dtype=np.int64)
     start = 0
     for row, end in zip(table.rows, ends.tolist(), strict=True):
         if end > start:
-            sampling.sample(row, ordered[start:end], out=found[start:end])
+            sampling.sample(row, ordered[start:end], out=values[start:end])
         start = end
-    noise = np.empty_like(found)
-    noise[order] = found
+    noise = np.empty_like(values)
+    noise[order] = values
     return noise
 
 
@@ -218,6 +223,8 @@ def delta(table: PerturbationTable, count: int, epsilon: parameters.Number) -> D
 
     The weights are exact, so a δ of zero is exactly zero and every other is known to 30 digits.
 
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
     >>> from tablebuilder_dp.counts.rows import OfVariance
     >>> both = delta(build(OfVariance(2, 1), keysize=256), 0, 1)
     >>> both.backward.lower, both.forward.upper
@@ -235,7 +242,7 @@ def alone(table: PerturbationTable, count: int) -> Fraction:
     Fraction(1, 16)
     """
     pairs = list(zip(*outputs(table, count), strict=True))
-    masses = (sum(one[i] for one in pairs if not one[1 - i]) for i in (0, 1))
+    masses = (sum(pair[i] for pair in pairs if not pair[1 - i]) for i in (0, 1))
     return Fraction(max(masses), table.keysize)
 
 
@@ -262,14 +269,14 @@ def _deltas(table: PerturbationTable, epsilon: Fraction) -> list[tuple[Fraction,
     The weights are integers, so e^ε alone is rounded: down, to a multiple of 2^−128, which raises δ.
     """
     growth, _ = certified.growth(epsilon, 128)
-    found = []
+    of_pairs = []
     for count in table.pairs:
         less, more = outputs(table, count)
         down, up = (certified.excess(p, q, epsilon) for p, q in ((less, more), (more, less)))
         deltas = ((above.ours << 128) - growth * above.theirs for above in (down, up))
         masses = (down.ours + up.theirs, up.ours + down.theirs)  # of n and of n + 1, the loss of either sign
-        found.append((Fraction(max(deltas), table.keysize << 128), Fraction(max(masses), table.keysize)))
-    return found
+        of_pairs.append((Fraction(max(deltas), table.keysize << 128), Fraction(max(masses), table.keysize)))
+    return of_pairs
 
 
 class Guarantee(NamedTuple):
@@ -290,6 +297,9 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
     """The (ε, δ) that all counts n ≥ ``first`` and n + 1 have in common, rounded up.
 
     Without an ε, δ is the least that any ε gives to all of them, and ε the smallest that belongs to it.
+    If then some pair is told apart with certainty, they are 0 and 1.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
 
     >>> from tablebuilder_dp.counts.rows import OfVariance
     >>> table = build(OfVariance(2, 1), keysize=256)
@@ -311,16 +321,19 @@ def guarantee(table: PerturbationTable, *, first: int, epsilon: parameters.Numbe
         return Guarantee(0.0, 1.0, count, 1.0)
     ratio = max(growth(table, n, least[count]) if least[count] else growth(table, n) for n in counts)
     level = sampling.logarithm_up(ratio)
-    found = _at(table, span, Fraction(level))
-    return found._replace(epsilon=level, delta=sampling.rounded_up(least[count]), worst=count)
+    at_level = _at(table, span, Fraction(level))
+    return at_level._replace(epsilon=level, delta=sampling.rounded_up(least[count]), worst=count)
 
 
 def _at(table: PerturbationTable, span: range, epsilon: Fraction) -> Guarantee:
-    found = _deltas(table, epsilon)
-    worst = max(span, key=lambda n: found[n][0])
-    above = max(found[n][1] for n in span)
+    of_pairs = _deltas(table, epsilon)
+    worst = max(span, key=lambda n: of_pairs[n][0])
+    above = max(of_pairs[n][1] for n in span)
     return Guarantee(
-        sampling.rounded_up(epsilon), sampling.rounded_up(found[worst][0]), worst, sampling.rounded_up(above)
+        sampling.rounded_up(epsilon),
+        sampling.rounded_up(of_pairs[worst][0]),
+        worst,
+        sampling.rounded_up(above),
     )
 
 

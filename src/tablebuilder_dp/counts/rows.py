@@ -85,10 +85,12 @@ def rows(noise: Symmetric) -> Rows:
     (−E[Z], V − E[Z²]) and whose Hessian is the covariance of (Z, Z²): first in λ with γ = 0, then in
     both where V binds. Probabilities keep about 12 digits, λ and γ as many as that takes.
 
-    >>> found = rows(OfVariance(5, 3))
-    >>> found.gammas[1:].round(4)
+    Returns λ, γ and the noise of the counts 0, …, D, a row each.
+
+    >>> all_rows = rows(OfVariance(5, 3))
+    >>> all_rows.gammas[1:].round(4)
     array([0.    , 0.0647, 0.1369, 0.1584, 0.164 ])
-    >>> found.table[3].round(4)
+    >>> all_rows.table[3].round(4)
     array([0.    , 0.    , 0.072 , 0.1367, 0.1974, 0.2167, 0.1809, 0.1149, 0.0555, 0.0204, 0.0057])
     """
     support, middle = check(noise), symmetric_gamma(noise)
@@ -190,8 +192,8 @@ def _newton(problem: _Problem, tilts: Array, middle: float) -> tuple[Array, Arra
         rise = (excess - mean * mixed / spread) / (square - mixed**2 / spread)
         lean = (mean - mixed * rise) / spread
         new = (tilts + length * lean, gammas + length * rise)
-        found = problem.moments(*new)
-        slope = -found[0] * lean - (found[1] - problem.variance) * rise
+        moments = problem.moments(*new)
+        slope = -moments[0] * lean - (moments[1] - problem.variance) * rise
         fits = slope <= (mean * lean + excess * rise) / 2
         tilts, gammas = np.where(fits, new[0], tilts), np.where(fits, new[1], gammas)
         small = np.abs(lean) <= _CLOSE * (np.abs(tilts) + gammas)
@@ -200,7 +202,7 @@ def _newton(problem: _Problem, tilts: Array, middle: float) -> tuple[Array, Arra
             break
         kept = (mean, second, spread, mixed, square)
         mean, second, spread, mixed, square = (
-            np.where(fits, *pair) for pair in zip(found, kept, strict=True)
+            np.where(fits, *pair) for pair in zip(moments, kept, strict=True)
         )
         length = np.where(fits, 1, length / 2)
     return tilts, np.maximum(gammas, 0)

@@ -105,8 +105,8 @@ def deltas(table: Array, epsilon: Number) -> Delta[Array]:
     **Clamped.** For every n ≥ 0 ``backward`` is δ(ε) of the symmetric noise. ``forward`` is too if
     n ≥ min(D, −z*), and otherwise it is the smaller max(0, P(Z ≤ −n) − e^ε·P(Z ≤ −n−1)). Proof: Theorem 42.
 
-    >>> found = deltas(noise_table(rows.OfVariance(5, 3)), 1)
-    >>> found.backward.round(4), found.forward.round(4)
+    >>> both = deltas(noise_table(rows.OfVariance(5, 3)), 1)
+    >>> both.backward.round(4), both.forward.round(4)
     (array([0.512 , 0.0276, 0.0057, 0.0061, 0.0141, 0.0173]),
      array([0.    , 0.    , 0.0374, 0.0219, 0.0185, 0.0173]))
     """
@@ -125,6 +125,8 @@ class Measures(NamedTuple):
 
 def measures(table: Array) -> Measures:
     """What each row costs and how much it confuses.
+
+    Returns an array of each, with one number a count.
 
     >>> measures(noise_table(rows.OfVariance(1, "0.5"), small_counts="clamped")).bias
     array([0.25, 0.  ])

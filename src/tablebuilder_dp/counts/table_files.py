@@ -46,8 +46,9 @@ def read(path: str | PathLike[str]) -> PerturbationTable:
     up to 750 serves larger counts by its last 250 rows, any other refuses them. D is the largest noise
     that a line has.
 
-    A malformed file is a ValueError that names the line; bytes that are not UTF-8 are shown in it. A first
-    line that is no header is not shown, as the file may be anything.
+    Raises OSError where the file cannot be opened. Raises ValueError, which names the line, where it is
+    malformed: bytes that are not UTF-8 are shown in it, a first line that is no header is not, as the file
+    may be anything.
     """
     with Path(path).open(encoding="utf-8-sig", errors="backslashreplace") as file:
         header, lines = file.readline(_LONG), Lines(str(path), iter(partial(file.readline, _LONG), ""))
@@ -69,6 +70,9 @@ def write(table: PerturbationTable, path: str | PathLike[str], *, layout: str) -
     "ons" has pcv 0 only if an empty cell gets noise, and D is read as the largest noise that a key gives.
     It can express period 0 (up to any count but 750) and, up to 750, every period that divides 250: rows
     are repeated up to there, so reading gives 751 rows that serve each count as before.
+
+    Raises ValueError for a table that the layout cannot express, and OSError where the file cannot be
+    written.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -112,10 +116,10 @@ def _cells(lines: Lines) -> NDArray[np.int64]:
     """The numbers of all lines, sorted: every count from 0 or 1 on with every key, once each."""
     numbers = array("q")
     for line in lines:
-        found = _CELL.fullmatch(line)
-        if not found:
+        match = _CELL.fullmatch(line)
+        if not match:
             raise lines.wrong("three integers separated by commas", line)
-        numbers.extend(map(int, found.groups()))
+        numbers.extend(map(int, match.groups()))
     if not numbers:
         raise lines.wrong("followed by the lines of a table", "nothing")
     cells = np.frombuffer(numbers, dtype=np.int64).reshape(-1, 3)

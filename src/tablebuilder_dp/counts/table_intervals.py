@@ -37,12 +37,18 @@ class Lines:
             yield line
 
     def wrong(self, allowed: str, value: object, *, at: int | None = None) -> ValueError:
-        """The error about a line, the current one unless ``at`` says which."""
+        """The error about a line, the current one unless ``at`` says which.
+
+        Returns the error; the caller raises it.
+        """
         given = value.rstrip("\n") if isinstance(value, str) else value
         return parameters.wrong_value(f"line {at or self.number} of {self.path}", allowed, given)
 
     def support(self, widest: int, *, at: int, rows: int) -> int:
-        """D, at least 1: the largest |noise|, which a line has, unless its table would be too large."""
+        """D, at least 1: the largest |noise|, which a line has, unless its table would be too large.
+
+        Raises ValueError where it would.
+        """
         most = (LINES_MAX // rows - 1) // 2
         if widest > most:
             raise self.wrong(f"of noise from -{most} to {most} in a table of {rows} counts", widest, at=at)
@@ -122,30 +128,32 @@ class _Blocks:
 
     def _decimal(self, text: str) -> tuple[int, int]:
         """A plain decimal in units of its last place, and the number of its places."""
-        found = _DECIMAL.fullmatch(text)
-        if not found:
+        match = _DECIMAL.fullmatch(text)
+        if not match:
             raise self.lines.wrong("of plain decimals, not negative, such as 0.25", text)
-        return int(found[1] + (found[2] or "")), len(found[2] or "")
+        return int(match[1] + (match[2] or "")), len(match[2] or "")
 
 
 def read(lines: Lines, fields: int) -> PerturbationTable:
-    """The table of the lines after a header with so many fields.
+    """The table of the lines after a header with this many fields.
+
+    Raises ValueError, which names the line, where they make no table.
 
     >>> text = ["0;0;1.0;0;1.0", "1; 0;0.5;-1;0.5", "1;2;0.5;1;1.0"]
     >>> [row.weights for row in read(Lines("a.txt", text), 5).rows]
     [(0, 2, 0), (1, 0, 1)]
     """
-    found = _Blocks(lines)
+    blocks = _Blocks(lines)
     for line in lines:
-        found.add(line, fields)
-    if not found.cuts:
+        blocks.add(line, fields)
+    if not blocks.cuts:
         raise lines.wrong("followed by the lines of a table", "nothing")
-    found.finish(lines.number)
-    widest, at = found.widest
-    support = lines.support(widest, at=at, rows=len(found.cuts))
-    found.cuts[0] = found.cuts[0] or {0: 10**found.decimals}
-    unit, size = (5**found.decimals, 2**found.decimals) if found.binary else (1, 10**found.decimals)
-    return PerturbationTable(tuple(_row(cuts, support, unit, size) for cuts in found.cuts))
+    blocks.finish(lines.number)
+    widest, at = blocks.widest
+    support = lines.support(widest, at=at, rows=len(blocks.cuts))
+    blocks.cuts[0] = blocks.cuts[0] or {0: 10**blocks.decimals}
+    unit, size = (5**blocks.decimals, 2**blocks.decimals) if blocks.binary else (1, 10**blocks.decimals)
+    return PerturbationTable(tuple(_row(cuts, support, unit, size) for cuts in blocks.cuts))
 
 
 def _row(cuts: dict[int, int], support: int, unit: int, keysize: int) -> LookupTable:
@@ -159,6 +167,8 @@ def _row(cuts: dict[int, int], support: int, unit: int, keysize: int) -> LookupT
 
 def written(table: PerturbationTable, *, lower: bool) -> Iterator[str]:
     """The lines of a table, with the lower ends of the intervals or without, in aligned columns.
+
+    Raises ValueError for a table that the layout cannot express.
 
     >>> table = PerturbationTable((LookupTable(2, (0, 2, 2)), LookupTable(2, (1, 1, 2))))
     >>> print("".join(written(table, lower=False)), end="")

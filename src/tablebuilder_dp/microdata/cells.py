@@ -33,9 +33,9 @@ MARGINS_MAX = 12
 """The most variables of a table with margins: each more doubles them."""
 
 PEOPLE_MAX = 2**31
-"""So many record keys below 2^32 can be summed without passing 2^63."""
+"""This many record keys below 2^32 can be summed without passing 2^63."""
 
-_ENOUGH = 1000  # the mean of so many uniform keys is below 3/4 of its value with a chance of 1e-40
+_ENOUGH = 1000  # the mean of this many uniform keys is below 3/4 of its value with a chance of 1e-40
 
 
 class Cells(NamedTuple):
@@ -54,7 +54,7 @@ class Cells(NamedTuple):
     @property
     def shape(self) -> tuple[int, ...]:
         """How many places each variable has."""
-        return tuple(len(one) + self.margins for one in self.categories)
+        return tuple(len(known) + self.margins for known in self.categories)
 
 
 def query(view: str, by: Sequence[Column], keys: Sequence[Column], *, margins: bool) -> str:
@@ -62,21 +62,24 @@ def query(view: str, by: Sequence[Column], keys: Sequence[Column], *, margins: b
 
     ``valid`` counts the records whose keys are keys.
     """
-    variables = [one.alias for one in by]
+    variables = [variable.alias for variable in by]
     listed, components = ", ".join(variables), [f"k{place}" for place in range(len(keys))]
 
-    valid = " AND ".join(f"{one} IS NOT NULL" for one in components)
+    valid = " AND ".join(f"{component} IS NOT NULL" for component in components)
     measures = {
         "people": "COUNT(*)",
         "valid": f"COUNT(*) FILTER (WHERE {valid})",
-        **{f"sum_{one}": f"SUM({one})" for one in components},
+        **{f"sum_{component}": f"SUM({component})" for component in components},
     }
     inner = [f"{made} AS {name}" for name, made in measures.items()]
     whole = "SUM({})" if margins else "{}"  # of the cells in a margin
     outer = [f"CAST({whole.format(name)} AS BIGINT) AS {name}" for name in measures]
-    totals = [f"CAST(GROUPING({one}) AS BIGINT) AS total_{one}" for one in variables if margins]
+    totals = [f"CAST(GROUPING({alias}) AS BIGINT) AS total_{alias}" for alias in variables if margins]
     low = _lowest(keys)
-    chosen = [*variables, *(f"{_key(one, low)} AS {k}" for one, k in zip(keys, components, strict=True))]
+    chosen = [
+        *variables,
+        *(f"{_key(key, low)} AS {name}" for key, name in zip(keys, components, strict=True)),
+    ]
     return (
         f"WITH keyed AS (SELECT {', '.join(chosen)} FROM {view}), "  # noqa: S608 (aliases only)
         f"cells AS (SELECT {listed}, {', '.join(inner)} FROM keyed GROUP BY {listed}) "
@@ -90,10 +93,10 @@ def _lowest(keys: Sequence[Any]) -> int:
     return 1 if len(keys) > 1 else 0
 
 
-def _key(one: Column, low: int) -> str:
+def _key(key: Column, low: int) -> str:
     """A record key as an integer; what is none, or a text that is no plain decimal, is missing."""
-    number = f"TRY_CAST({one.alias} AS BIGINT)"
-    plain = "" if one.kind == "integer" else f" AND CAST({number} AS VARCHAR(20)) = {one.alias}"
+    number = f"TRY_CAST({key.alias} AS BIGINT)"
+    plain = "" if key.kind == "integer" else f" AND CAST({number} AS VARCHAR(20)) = {key.alias}"
     return f"CASE WHEN {number} BETWEEN {low} AND {2**BITS - 1}{plain} THEN {number} END"
 
 
@@ -110,30 +113,36 @@ def count(
 
     ``categories`` may name a variable's categories in the order of the table; the others have those that
     occur, sorted, with the missing one last.
+
+    Raises ValueError for columns that are no keys or categories, records that are not UTF-8, keys that would
+    not protect, and categories that are not listed.
     """
     variables = [with_categories(records, name, "by") for name in _names(by, "by", margins)]
     components = [column(records, name, "record_keys") for name in keys]
-    for one in components:
-        if one.kind not in ("integer", "text"):
+    for component in components:
+        if component.kind not in ("integer", "text"):
             raise ValueError(
-                f"record_keys must name columns of integers, got {one.name!r}, which is of type {one.kind}"
+                f"record_keys must name columns of integers, got {component.name!r}, "
+                f"which is of type {component.kind}"
             )
-    if unknown := sorted(set(categories) - {one.name for one in variables}):
+    if unknown := sorted(set(categories) - {variable.name for variable in variables}):
         raise parameters.wrong_value("categories", "about columns of the table", unknown[0])
-    found = records.query(query(records.view, variables, components, margins=margins)).combine_chunks()
-    found = found.filter(pc.greater(pc.fill_null(found["people"], 0), 0))  # no people, yet a grand total
-    _check_keys(found, list(keys), keysize, margins)
+    rows = records.query(query(records.view, variables, components, margins=margins)).combine_chunks()
+    rows = rows.filter(pc.greater(pc.fill_null(rows["people"], 0), 0))  # no people, yet a grand total
+    _check_keys(rows, list(keys), keysize, margins)
     places, sets = [], []
-    for one in variables:
-        values = _values(one, found[one.alias])
-        if one.kind == "text" and pc.any(pc.match_substring(values, "\ufffd")).as_py():
-            raise ValueError(f"records must be in UTF-8, but {one.name!r} has texts that are not")
-        total = found[f"total_{one.alias}"].to_numpy() > 0 if margins else np.zeros(len(values), dtype=bool)
-        listed = _categories(one, values.filter(pa.array(~total)), categories.get(one.name))
+    for variable in variables:
+        values = _values(variable, rows[variable.alias])
+        if variable.kind == "text" and pc.any(pc.match_substring(values, "\ufffd")).as_py():
+            raise ValueError(f"records must be in UTF-8, but {variable.name!r} has texts that are not")
+        total = (
+            rows[f"total_{variable.alias}"].to_numpy() > 0 if margins else np.zeros(len(values), dtype=bool)
+        )
+        listed = _categories(variable, values.filter(pa.array(~total)), categories.get(variable.name))
         place = pc.index_in(values, value_set=listed).fill_null(-1).to_numpy(zero_copy_only=False)
         place = np.where(total, len(listed), place)
         if place.min(initial=0) < 0:
-            raise _not_listed(one.name, pc.unique(values.filter(pa.array(place < 0))))
+            raise _not_listed(variable.name, pc.unique(values.filter(pa.array(place < 0))))
         places.append(place)
         sets.append(listed)
     return Cells(
@@ -141,27 +150,32 @@ def count(
         categories=tuple(sets),
         margins=margins,
         places=np.stack(places, axis=1).astype(np.int64),
-        counts=found["people"].to_numpy(),
-        sums=np.stack([found[f"sum_k{j}"].to_numpy() for j in range(len(keys))], axis=1).astype(np.uint64),
+        counts=rows["people"].to_numpy(),
+        sums=np.stack([rows[f"sum_k{j}"].to_numpy() for j in range(len(keys))], axis=1).astype(np.uint64),
     )
 
 
 def with_categories(records: Records, name: str, argument: str) -> Column:
-    """A column that has categories."""
-    found = column(records, name, argument)
-    if found.kind not in TYPES:
+    """A column that has categories.
+
+    Raises ValueError for a column of any other type.
+    """
+    variable = column(records, name, argument)
+    if variable.kind not in TYPES:
         raise ValueError(
             f"{argument} must name columns of text, integers, numbers, booleans or dates, got {name!r}, "
-            f"which is of type {found.kind}"
+            f"which is of type {variable.kind}"
         )
-    return found
+    return variable
 
 
-def _values(one: Column, values: Any) -> Any:
+def _values(variable: Column, values: Any) -> Any:
     try:
-        return canonical(values, TYPES[one.kind])
+        return canonical(values, TYPES[variable.kind])
     except pa.ArrowInvalid:  # an unsigned integer, which the error would show
-        raise ValueError(f"by must name columns of integers below 2^63, which {one.name!r} is not") from None
+        raise ValueError(
+            f"by must name columns of integers below 2^63, which {variable.name!r} is not"
+        ) from None
 
 
 def _not_listed(name: str, missed: Any) -> ValueError:
@@ -180,9 +194,9 @@ def _names(by: Any, argument: str, margins: bool) -> list[str]:
     return list(by)
 
 
-def _check_keys(found: Any, keys: Sequence[str], keysize: int, margins: bool) -> None:
+def _check_keys(rows: Any, keys: Sequence[str], keysize: int, margins: bool) -> None:
     """Refuse record keys that would not give every cell a key of its own."""
-    people, valid = (found[name].to_numpy() for name in ("people", "valid"))
+    people, valid = (rows[name].to_numpy() for name in ("people", "valid"))
     if people.max(initial=0) >= PEOPLE_MAX:
         raise ValueError(f"records of a cell must be fewer than {PEOPLE_MAX}, got {people.max()}")
     if (valid < people).any():
@@ -194,20 +208,23 @@ def _check_keys(found: Any, keys: Sequence[str], keysize: int, margins: bool) ->
     everybody = people.max(initial=0) if margins else people.sum()
     if everybody < _ENOUGH:
         return
-    means = np.array([found[f"sum_k{place}"].to_numpy() / people for place in range(len(keys))])
+    means = np.array([rows[f"sum_k{place}"].to_numpy() / people for place in range(len(keys))])
     if (np.average(means, axis=1, weights=people) < 3 / 8 * keysize).any():
         raise ValueError(
             f"record_keys must be spread over all of [0, {keysize}), the keys of the table, which "
             f"{', '.join(keys)} are not"
         )
-    if any(np.array_equal(one, other) for one, other in combinations(means, 2)):
+    if any(np.array_equal(first, second) for first, second in combinations(means, 2)):
         raise ValueError(f"record_keys must be independent, but two of {', '.join(keys)} are equal")
     if len(people) > 2 and (np.ptp(means, axis=1) <= 1e-9 * means.max(axis=1)).any():
         raise ValueError(f"record_keys must differ between records, but one of {', '.join(keys)} is constant")
 
 
 def canonical(values: Any, kind: Any) -> Any:
-    """Categories as one of TYPES, whatever engine gave them, with one zero and one NaN."""
+    """Categories as one of TYPES, whatever engine gave them, with one zero and one NaN.
+
+    Returns an Arrow array. Raises pyarrow.ArrowException for values that have no such type.
+    """
     array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     array = array.cast(kind)
     if kind != TYPES["number"]:
@@ -217,19 +234,19 @@ def canonical(values: Any, kind: Any) -> Any:
     return pa.array(numbers, mask=np.asarray(array.is_null()))
 
 
-def _categories(one: Column, values: Any, given: Sequence[Any] | None) -> Any:
+def _categories(variable: Column, values: Any, given: Sequence[Any] | None) -> Any:
     if given is None:
         distinct = pc.unique(values)
         return distinct.take(pc.sort_indices(distinct))
     if isinstance(given, pa.Array):
-        return _listed(one, given)
-    allowed = f"a list of different categories of {one.name!r} ({one.kind})"
+        return _listed(variable, given)
+    allowed = f"a list of different categories of {variable.name!r} ({variable.kind})"
     if isinstance(given, str) or not isinstance(given, Sequence) or not len(given):
         raise parameters.wrong_value("categories", allowed, given)
     try:
-        if one.kind == "date":  # also as JSON has them, 2021-08-10
+        if variable.kind == "date":  # also as JSON has them, 2021-08-10
             given = [date.fromisoformat(day) if isinstance(day, str) else day for day in given]
-        listed = canonical(pa.array(given, type=TYPES[one.kind]), TYPES[one.kind])
+        listed = canonical(pa.array(given, type=TYPES[variable.kind]), TYPES[variable.kind])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise parameters.wrong_value("categories", allowed, given) from None
     if len(pc.unique(listed)) < len(listed):
@@ -237,12 +254,12 @@ def _categories(one: Column, values: Any, given: Sequence[Any] | None) -> Any:
     return listed
 
 
-def _listed(one: Column, given: Any) -> Any:
+def _listed(variable: Column, given: Any) -> Any:
     """The categories that a list of cells has."""
     try:
-        listed = canonical(given, TYPES[one.kind])
+        listed = canonical(given, TYPES[variable.kind])
     except pa.ArrowException:
-        allowed = f"categories of type {one.kind} in {one.name!r}"
+        allowed = f"categories of type {variable.kind} in {variable.name!r}"
         raise ValueError(f"cells must have {allowed}, got some of type {given.type}") from None
     if len(pc.unique(listed)) < len(listed):
         raise ValueError("cells must be listed once each, but some are listed twice")

@@ -58,10 +58,12 @@ Draws = NDArray[np.uint16]
 def write_census(
     path: str | Path, *, records: int, seed: int = 1, progress: Callable[[int], None] | None = None
 ) -> None:
-    """Write so many people to a Parquet or CSV file; a missing value is null, or an empty field.
+    """Write this many made-up people to a Parquet or CSV file; a missing value is null, or an empty field.
 
     ``progress`` is called after each chunk with the number of records done. An interrupted run leaves
     no file, and an older one as it was.
+
+    Raises OSError where the file cannot be written.
 
     >>> write_census("people.txt", records=1000)
     Traceback (most recent call last):

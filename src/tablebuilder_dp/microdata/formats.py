@@ -30,16 +30,18 @@ def suffix(path: str | Path, name: str) -> str:
     """
     if not isinstance(path, str | Path):
         raise parameters.wrong_type(name, "the path of a file", path)
-    found = Path(path).suffix.lower()
-    if found not in (".parquet", ".csv") or Path(path).is_dir():
+    kind = Path(path).suffix.lower()
+    if kind not in (".parquet", ".csv") or Path(path).is_dir():
         raise parameters.wrong_value(name, "a file whose name ends in .parquet or .csv", str(path))
-    return found
+    return kind
 
 
 def check_output(path: str | Path, *inputs: Any) -> str:
     """The `suffix` of a file that can be written, so that hours of work are not lost at their end.
 
     It must be none of the inputs (see `files.check`), of which those that are no paths do not count.
+
+    Raises ValueError where it is one of them or cannot be written.
     """
     kind = suffix(path, "output")
     files.check(Path(path), files.inputs(*inputs))
@@ -50,6 +52,8 @@ def sink(path: Path, kind: str, schema: Any, *, plain: tuple[str, ...] = ()) -> 
     """What takes tables of a schema piece by piece and writes them as Parquet or CSV.
 
     ``plain`` names columns of random numbers, which no encoding makes smaller.
+
+    Returns a writer of PyArrow. Raises ValueError for columns that CSV does not have.
     """
     if kind == ".csv":
         try:
@@ -73,7 +77,10 @@ def writer(
     mode: int = 0o644,
     inputs: tuple[Path, ...] = (),
 ) -> Iterator[Any]:
-    """A `sink` that becomes the file ``path`` at the end, whole or not at all, but none of the inputs."""
+    """A `sink` that becomes the file ``path`` at the end, whole or not at all, but none of the inputs.
+
+    Raises ValueError where `files.whole` or `sink` does, and OSError where the file cannot be written.
+    """
     kind = suffix(path, "output")
     with (
         files.whole(Path(path), mode=mode, inputs=inputs) as temporary,
@@ -83,6 +90,9 @@ def writer(
 
 
 def write(table: Any, path: str | Path) -> None:
-    """Write a whole table."""
+    """Write a whole table.
+
+    Raises what `writer` raises.
+    """
     with writer(path, table.schema) as opened:
         opened.write_table(table)

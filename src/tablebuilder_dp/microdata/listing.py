@@ -21,23 +21,29 @@ CELLS_MAX = 10_000_000
 
 
 def read(source: Any, by: Sequence[str], *, memory: str | None = None) -> Any:
-    """A file or table that lists the cells of a table, each once, as an Arrow table of the variables."""
+    """A file or table that lists the cells of a table, each once, as an Arrow table of the variables.
+
+    Raises ValueError for a cell that is listed twice, or more than ``CELLS_MAX``, and whatever
+    `records.opened` raises.
+    """
     with opened(source, memory=memory, what="listed cells") as records:
         variables = [with_categories(records, name, "cells") for name in by]
-        chosen = ", ".join(one.alias for one in variables)
+        chosen = ", ".join(variable.alias for variable in variables)
         asked = f"SELECT {chosen} FROM {records.view}"  # noqa: S608 (aliases)
-        found = records.query(asked).rename_columns(list(by))
-    if len(found) > CELLS_MAX:
-        raise parameters.wrong_value("cells", f"a list of at most {CELLS_MAX} cells", len(found))
-    if found.group_by(list(by)).aggregate([]).num_rows < len(found):
+        listed = records.query(asked).rename_columns(list(by))
+    if len(listed) > CELLS_MAX:
+        raise parameters.wrong_value("cells", f"a list of at most {CELLS_MAX} cells", len(listed))
+    if listed.group_by(list(by)).aggregate([]).num_rows < len(listed):
         raise ValueError("cells must be listed once each, but some are listed twice")
-    return found
+    return listed
 
 
 def complete(cells: Cells, listed: Any = None) -> Cells:
     """All cells of the table, the empty ones too, in its order: those listed, or all combinations.
 
     With a list, margins are the totals of the cells in it, and a cell with people must be in it.
+
+    Raises ValueError for a cell with people that is not listed, or more combinations than ``CELLS_MAX``.
     """
     size = math.prod(cells.shape)
     if listed is None:
@@ -62,7 +68,7 @@ def _order(cells: Cells, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
     index = _index(cells.places, cells.shape)
     order: NDArray[np.int64] = np.searchsorted(wanted, index)
     if (outside := wanted[np.minimum(order, len(wanted) - 1)] != index).any():
-        totals = (cells.places == [len(one) for one in cells.categories]).any(axis=1)
+        totals = (cells.places == [len(known) for known in cells.categories]).any(axis=1)
         number = int((outside & ~totals).sum())
         told = f"{number} {'is' if number == 1 else 'are'} not in the list"
         raise ValueError(f"cells must list all that have people, but {told}")
@@ -86,12 +92,12 @@ def _listed_places(cells: Cells, listed: Any) -> NDArray[np.int64]:
         ],
         axis=1,
     ).astype(np.int64)
-    found = _index(places, cells.shape)
+    wanted = _index(places, cells.shape)
     for variable in range(len(cells.by)) if cells.margins else ():
-        places = np.stack(np.unravel_index(found, cells.shape), axis=1)
+        places = np.stack(np.unravel_index(wanted, cells.shape), axis=1)
         places[:, variable] = len(cells.categories[variable])
-        found = np.union1d(found, _index(places, cells.shape))
-    return np.unique(found)
+        wanted = np.union1d(wanted, _index(places, cells.shape))
+    return np.unique(wanted)
 
 
 def sorted_cells(cells: Cells) -> Cells:
@@ -103,23 +109,25 @@ def sorted_cells(cells: Cells) -> Cells:
 def exposed(cells: Cells) -> int:
     """How many cells with people have just one person fewer than one of their totals."""
     index = _index(cells.places, cells.shape)
-    found = np.zeros(len(index), dtype=bool)
+    near_total = np.zeros(len(index), dtype=bool)
     for variable, known in enumerate(cells.categories):
         above = cells.places.copy()
         above[:, variable] = len(known)
         total = cells.counts[np.searchsorted(index, _index(above, cells.shape))]
-        found |= (cells.counts > 0) & (total == cells.counts + 1)
-    return int(found.sum())
+        near_total |= (cells.counts > 0) & (total == cells.counts + 1)
+    return int(near_total.sum())
 
 
 def descriptions(cells: Cells, chosen: NDArray[np.bool_]) -> Any:
     """What each chosen cell is, as a text: its categories by name, in the order of the names.
 
     Totals are left out, so a cell has one description in every table that has it.
+
+    Returns an Arrow array of texts.
     """
     parts = []
     for name, place in sorted(zip(cells.by, range(len(cells.by)), strict=True)):
         known = cells.categories[place]
-        texts = [json.dumps([name, one]) for one in known.cast(pa.string()).to_pylist()]
+        texts = [json.dumps([name, category]) for category in known.cast(pa.string()).to_pylist()]
         parts.append(pa.array([*texts, ""]).take(pa.array(cells.places[chosen, place])))
     return pc.binary_join_element_wise(*parts, "")

@@ -51,8 +51,11 @@ def design(
 
     The (ε, δ) is that of counts from D on, and with small counts "clamped" that of all counts.
 
-    >>> found = design("0.5", "1e-4", small_counts="clamped")
-    >>> found.table.support, found.keeps_empty
+    Raises ValueError where rounding to keys breaks (ε, δ), and ArithmeticError where a cut point is
+    not decided.
+
+    >>> protection = design("0.5", "1e-4", small_counts="clamped")
+    >>> protection.table.support, protection.keeps_empty
     (25, False)
     """
     target, size = parameters.delta(delta), parameters.keysize(keysize)
@@ -62,7 +65,7 @@ def design(
     table = perturbation.build(
         noise, keysize=size, small_counts=small_counts, rule=symmetric.rule(noise.epsilon, name=rule)
     )
-    kept = max(one.upper for one in perturbation.delta(table, noise.support, noise.epsilon))
+    kept = max(ends.upper for ends in perturbation.delta(table, noise.support, noise.epsilon))
     if kept > target:
         raise ValueError(
             f"keysize must be so large that rounding keeps epsilon {float(noise.epsilon)} and delta "
@@ -77,6 +80,8 @@ def from_table(table: PerturbationTable | str | Path) -> Protection:
 
     Cell keys have up to 32 bits. A table of decimals or of more keys is served by all 2^32: a key is
     compared as key/2^32 with the cut points, as the file means it.
+
+    Raises ValueError for a malformed file, and OSError for one that cannot be opened.
     """
     source = file = None
     if not isinstance(table, PerturbationTable):

@@ -73,7 +73,11 @@ class Published:
         }
 
     def write(self, path: str | Path) -> list[Path]:
-        """Write the table and, beside it, the statement as JSON and in plain words."""
+        """Write the table and, beside it, the statement as JSON and in plain words.
+
+        Returns the paths of the three files. Raises ValueError where `check_outputs` does, and OSError where
+        one cannot be written.
+        """
         kind, (target, *beside) = check_outputs(path, *self.inputs)
         facts = {"table": target.name, **self.statement}
         as_json = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
@@ -88,11 +92,14 @@ class Published:
 
 
 def check_outputs(path: str | Path, *inputs: Any) -> tuple[str, list[Path]]:
-    """The kind of a table that can be written, and its file with those of the statement beside it."""
+    """The kind of a table that can be written, and its file with those of the statement beside it.
+
+    Raises ValueError for a place that `files.check` refuses.
+    """
     kind, table = formats.check_output(path, *inputs), Path(path)
     beside = [table.with_name(f"{table.name}.statement.{end}") for end in ("json", "txt")]
-    for one in beside:
-        files.check(one, files.inputs(*inputs), name="the statement beside output")
+    for file in beside:
+        files.check(file, files.inputs(*inputs), name="the statement beside output")
     return kind, [table, *beside]
 
 
@@ -120,6 +127,10 @@ def perturb(
     ``cells``, a file or table with the columns of ``by``, lists the cells that can have people in them
     (districts in their regions, say), and no others are published. If the protection perturbs empty
     cells, each has a key from the secret and its description.
+
+    Returns the table and what is promised about it; `Published.write` writes them. Raises ValueError for
+    records, keys or cells that cannot be read or do not fit each other, a count that the table does not
+    serve, or a missing secret, and OSError for a file that cannot be opened.
     """
     if not isinstance(protection, Protection):
         raise parameters.wrong_type("protection", "what design or from_table gives", protection)
@@ -138,9 +149,9 @@ def perturb(
         if lists:
             raise parameters.wrong_value("categories", "left out where cells are listed", sorted(lists))
         lists = {name: pc.unique(listed[name]) for name in by}
-    with records.opened(source, spark=spark, memory=memory) as found:
+    with records.opened(source, spark=spark, memory=memory) as opened:
         counted = counting.count(
-            found,
+            opened,
             by=by,
             keys=names,
             keysize=table.keysize,
@@ -204,14 +215,14 @@ def _keys_of_empty_cells(
 
 def _category_columns(counted: counting.Cells) -> dict[str, Any]:
     columns: dict[str, Any] = {}
-    totals = counted.places == [len(one) for one in counted.categories]
+    totals = counted.places == [len(known) for known in counted.categories]
     for place, (name, known) in enumerate(zip(counted.by, counted.categories, strict=True)):
         columns[name] = known.take(pa.array(counted.places[:, place], mask=totals[:, place]))
     if counted.margins:
         bits = 1 << np.arange(len(counted.by))
         names = [
-            _joined([name for name, bit in zip(counted.by, bits, strict=True) if bit & one])
-            for one in range(2 * bits[-1])
+            _joined([name for name, bit in zip(counted.by, bits, strict=True) if bit & mask])
+            for mask in range(2 * bits[-1])
         ]
         columns["total_over"] = pa.array(names, pa.string()).take(pa.array(totals @ bits))
     return columns

@@ -27,9 +27,11 @@ _ROWS = 1 << 16  # a batch that stays in the processor's cache
 
 
 def of_ids(ids: Any, hidden: secret.Secret) -> list[Any]:
-    """The four columns of record keys of an Arrow array of ids.
+    """The four columns of record keys of an Arrow array of ids, each an Arrow array of 32-bit numbers.
 
     A component of 0, which is no record key, becomes bigN: as sums are taken modulo bigN, it is the same.
+
+    Raises ValueError where an id is missing.
     """
     if ids.null_count:
         raise ValueError("id must be given for every record, but some are missing")
@@ -51,6 +53,9 @@ def add_keys(
 
     The copy is closed to others, as the keys can undo the noise. Duplicate or missing ids are refused before
     anything is written. ``progress`` is told how many records are done.
+
+    Raises ValueError for records, ids or a secret that cannot be used, and OSError for a file that cannot be
+    read or written.
     """
     hidden = secret.read(secret_file)
     formats.check_output(output, source, secret_file)
@@ -76,13 +81,16 @@ def add_keys(
 
 
 def check_ids(source: Any, *, id: str, memory: str | None = None) -> None:
-    """Refuse ids that are missing, empty or not unique, and columns that cannot hold ids."""
+    """Refuse ids that are missing, empty or not unique, and columns that cannot hold ids.
+
+    Raises ValueError for these, and whatever `records.opened` raises.
+    """
     with opened(source, memory=memory) as records:
-        found = column(records, id, "id")
-        if found.kind not in ("text", "integer"):
-            raise ValueError(f"id must be a column of integers or text, got {id!r} of type {found.kind}")
-        name = found.alias
-        empty = f" OR {name} = ''" if found.kind == "text" else ""
+        id_column = column(records, id, "id")
+        if id_column.kind not in ("text", "integer"):
+            raise ValueError(f"id must be a column of integers or text, got {id!r} of type {id_column.kind}")
+        name = id_column.alias
+        empty = f" OR {name} = ''" if id_column.kind == "text" else ""
         [wrong] = records.query(
             f"WITH ids AS (SELECT {name} IS NULL{empty} AS missing, COUNT(*) AS times "  # noqa: S608 (aliases)
             f"FROM {records.view} GROUP BY {name}) SELECT "

@@ -59,7 +59,10 @@ class Records(Protocol):
     view: str
 
     def query(self, sql: str) -> Any:
-        """An Arrow table."""
+        """An Arrow table.
+
+        Raises whatever the engine raises, which `readable` puts into our words.
+        """
 
 
 def _new_view() -> str:
@@ -69,10 +72,10 @@ def _new_view() -> str:
 
 def column(records: Records, name: str, argument: str) -> Column:
     """The column of a name; ``argument`` is what the caller asked for it by."""
-    for found in records.columns:
-        if found.name == name:
-            return found
-    names = (one.name if one.name.isprintable() else repr(one.name) for one in records.columns)
+    for field in records.columns:
+        if field.name == name:
+            return field
+    names = (field.name if field.name.isprintable() else repr(field.name) for field in records.columns)
     allowed = "the names in the first line of the CSV file" if records.csv else ", ".join(names)
     raise parameters.wrong_value(argument, f"one of {allowed}", name)
 
@@ -99,6 +102,9 @@ def opened(
     ``spark`` is a SparkSession to use in place of DuckDB; paths may then be any that it reads.
     ``memory``, such as "2GB", bounds what DuckDB keeps before it goes to disk. ``what`` is what an error
     calls the source.
+
+    Raises ValueError where they cannot be read, TypeError for what is no source, and OSError where the system
+    refuses.
     """
     with readable(source, what):
         if spark is not None:
@@ -111,7 +117,10 @@ def opened(
 
 @contextmanager
 def readable(source: Any, what: str = "records") -> Iterator[None]:
-    """Say what is wrong with records in one sentence of our own: what an engine says may quote them."""
+    """Say what is wrong with records in one sentence of our own: what an engine says may quote them.
+
+    Raises ValueError in place of an engine's error; an OSError, and an error of our own, stays what it is.
+    """
     try:
         yield
     except Exception as error:
@@ -143,8 +152,8 @@ def _in_our_words(error: Exception, source: Any, what: str) -> Exception:
     if isinstance(error, OSError) and error.errno is not None:
         return error if error.filename else OSError(error.errno, os.strerror(error.errno), *named)
     text, kind = str(error), type(error).__name__
-    found = _LINE.search(text)
-    line = f"line {found[1]}" if found else "a line"
+    match = _LINE.search(text)
+    line = f"line {match[1]}" if match else "a line"
     said = next((words.format(line) for known, words in _KNOWN.items() if re.search(known, text)), None)
     if condition := re.fullmatch(r"[A-Z0-9_.]+", str(getattr(error, "getCondition", str)())):  # of Spark
         kind = condition[0]
@@ -178,7 +187,7 @@ class _DuckRecords:
         self.csv = sources.is_csv(source)
         names, relation = self._relation(source)
         self.columns = _named(names, relation.types)
-        renamed = ", ".join(f"#{place} AS {one.alias}" for place, one in enumerate(self.columns, 1))
+        renamed = ", ".join(f"#{place} AS {field.alias}" for place, field in enumerate(self.columns, 1))
         self.view = _new_view()
         relation.project(renamed).create_view(self.view)  # plain SQL starts sooner than a relation's query
 
@@ -187,14 +196,14 @@ class _DuckRecords:
             table = sources.arrow_table(source)
             aliases = [f"c{place}" for place in range(table.num_columns)]
             return table.column_names, self._connection.from_arrow(table.rename_columns(aliases))
-        found = sources.files(source)
-        paths = [glob.escape(str(path)) for path in found.paths]  # a name with a star in it is one file
-        if found.kind == ".parquet":
-            return found.names, self._connection.read_parquet(paths)
-        return found.names, self._connection.read_csv(
+        files = sources.files(source)
+        paths = [glob.escape(str(path)) for path in files.paths]  # a name with a star in it is one file
+        if files.kind == ".parquet":
+            return files.names, self._connection.read_parquet(paths)
+        return files.names, self._connection.read_csv(
             paths[0],
             header=True,
-            columns={f"c{place}": "VARCHAR" for place in range(len(found.names))},
+            columns={f"c{place}": "VARCHAR" for place in range(len(files.names))},
             delimiter=",",
             quotechar='"',
             escapechar='"',
@@ -242,16 +251,16 @@ class _SparkRecords:
         if not isinstance(source, str | Path):
             frame = spark.createDataFrame(_signed(sources.arrow_table(source)))
         elif Path(source).exists():
-            found = sources.files(source)
-            names = found.names
-            frame = _read(spark, found.kind, [f"file://{path.resolve()}" for path in found.paths])
+            files = sources.files(source)
+            names = files.names
+            frame = _read(spark, files.kind, [f"file://{path.resolve()}" for path in files.paths])
         else:  # a path that Spark alone can reach
             frame = _read(spark, ".csv" if self.csv else ".parquet", [str(source)])
         types = [field.dataType.simpleString() for field in frame.schema]
         self.columns = _named(names or frame.columns, types)
         self._spark = spark
         self.view = _new_view()
-        frame.toDF(*(one.alias for one in self.columns)).createTempView(self.view)
+        frame.toDF(*(field.alias for field in self.columns)).createTempView(self.view)
 
     def query(self, sql: str) -> Any:
         before = _ASKING.set(True)

@@ -29,7 +29,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Secret:
-    """32 bytes that do not show when printed."""
+    """32 bytes that do not show when printed; any other number of them is a ValueError."""
 
     def __init__(self, content: bytes) -> None:
         if not isinstance(content, bytes) or len(content) != LENGTH:
@@ -47,6 +47,8 @@ def make(path: str | Path, *, seed: int | None = None) -> None:
 
     It comes from the operating system's cryptographic source. A seed makes it repeatable, for examples
     and tests only: such a secret protects nobody.
+
+    Raises ValueError where the file exists, and OSError where it cannot be written.
     """
     target = Path(path)
     if seed is None:
@@ -68,7 +70,10 @@ def make(path: str | Path, *, seed: int | None = None) -> None:
 
 
 def read(path: str | Path) -> Secret:
-    """Read a secret file: 32 bytes, and on POSIX systems closed to everybody but its owner."""
+    """Read a secret file: 32 bytes, and on POSIX systems closed to everybody but its owner.
+
+    Raises ValueError for any other file, and OSError where it cannot be read.
+    """
     target = Path(path)
     if os.name == "posix" and target.stat().st_mode & 0o077:
         mode = f"{target.stat().st_mode & 0o777:o}"
@@ -87,12 +92,14 @@ def read(path: str | Path) -> Secret:
 def hashes(secret: Secret, purpose: str, texts: Any) -> NDArray[np.uint32]:
     """128 bits for each text of an Arrow array, as four 32-bit numbers.
 
+    Returns an array of shape (texts, 4).
+
     >>> secret = Secret(bytes(32))
     >>> hashes(secret, "doctest", pa.array(["a", "b", "a"]))[:, 0]
     array([1954677277, 2810477821, 1954677277], dtype=uint32)
     """
-    found = cmac(secret.key(purpose), texts)
-    return found.view(">u4").astype(np.uint32)
+    codes = cmac(secret.key(purpose), texts)
+    return codes.view(">u4").astype(np.uint32)
 
 
 def cmac(key: bytes, texts: Any) -> Bytes:
@@ -145,4 +152,4 @@ def _endings(zero: bytes) -> NDArray[np.uint64]:
         value = (value << 1) & (2**128 - 1) ^ (0x87 if value >> 127 else 0)
         subkeys.append(value)
     ended = [subkeys[1] ^ (0x80 << 8 * (_BLOCK - 1 - size)) for size in range(_BLOCK)]
-    return _rows([one.to_bytes(_BLOCK) for one in (*ended, subkeys[0], 0)])
+    return _rows([ending.to_bytes(_BLOCK) for ending in (*ended, subkeys[0], 0)])

@@ -22,24 +22,27 @@ class Files(NamedTuple):
 
 
 def files(source: str | Path) -> Files:
-    """What is to be read for a path: one file, or all Parquet files of a folder, of one schema."""
+    """What is to be read for a path: one file, or all Parquet files of a folder, of one schema.
+
+    Raises ValueError for any other file or folder, and OSError where it cannot be opened.
+    """
     path = Path(source)
     path.stat()  # a file that is missing is named by the system
     if not path.is_dir():
         kind = formats.suffix(path, "records")
         names = csv_header(path) if kind == ".csv" else pyarrow.parquet.read_schema(path).names
         return Files(kind, (path,), tuple(names))
-    visible = sorted(one for one in path.iterdir() if one.name[0] not in "._")  # _SUCCESS and the like
-    found = [one for one in visible if one.suffix.lower() == ".parquet"]
-    if not found or any(one.is_dir() for one in visible):
+    visible = sorted(entry for entry in path.iterdir() if entry.name[0] not in "._")  # _SUCCESS and the like
+    paths = [entry for entry in visible if entry.suffix.lower() == ".parquet"]
+    if not paths or any(entry.is_dir() for entry in visible):
         allowed = "a folder with .parquet files in it and no other folders"
         raise parameters.wrong_value("records", allowed, str(path))
-    schema = pyarrow.parquet.read_schema(found[0])
-    for other in found[1:]:
+    schema = pyarrow.parquet.read_schema(paths[0])
+    for other in paths[1:]:
         if not schema.equals(pyarrow.parquet.read_schema(other)):
-            allowed = f"files of one schema, that of {found[0].name}"
+            allowed = f"files of one schema, that of {paths[0].name}"
             raise parameters.wrong_value("records", allowed, str(other))
-    return Files(".parquet", tuple(found), tuple(schema.names))
+    return Files(".parquet", tuple(paths), tuple(schema.names))
 
 
 def is_csv(source: Any) -> bool:
@@ -48,7 +51,10 @@ def is_csv(source: Any) -> bool:
 
 
 def arrow_table(source: Any) -> Any:
-    """A table in memory (Arrow, pandas, Polars, …) as an Arrow table; of any other only its type is told."""
+    """A table in memory (Arrow, pandas, Polars, …) as an Arrow table; of any other only its type is told.
+
+    Raises TypeError for what Arrow does not understand.
+    """
     try:
         return pa.table(source)
     except Exception:
@@ -57,7 +63,10 @@ def arrow_table(source: Any) -> Any:
 
 
 def csv_header(path: Path) -> list[str]:
-    """The names in the first line of a CSV file."""
+    """The names in the first line of a CSV file.
+
+    Raises ValueError where there are none or the file is not UTF-8, and OSError where it cannot be opened.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file, strict=True), [])

@@ -76,19 +76,22 @@ def facts(
 
 
 def digest(table: PerturbationTable) -> str:
-    """A SHA-256 by which two people can see that they have the same perturbation table."""
+    """A SHA-256 by which two people can see that they have the same perturbation table.
+
+    Returns 64 hexadecimal digits.
+    """
     content = [table.period, table.keysize, [row.cuts for row in table.rows], table.by_key]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _stated(table: PerturbationTable, first: int, epsilon: Fraction | None) -> dict[str, Any]:
     """(ε, δ) for a person with this many others in the cell, at the design's ε or else where δ is least."""
-    found = perturbation.guarantee(table, first=first, epsilon=epsilon)
+    guarantee = perturbation.guarantee(table, first=first, epsilon=epsilon)
     return {
-        "epsilon": parameters.finite(found.epsilon),
-        "delta": found.delta,
-        "worst": [found.worst, found.worst + 1],
-        "loss_above_epsilon": found.loss_above_epsilon,
+        "epsilon": parameters.finite(guarantee.epsilon),
+        "delta": guarantee.delta,
+        "worst": [guarantee.worst, guarantee.worst + 1],
+        "loss_above_epsilon": guarantee.loss_above_epsilon,
     }
 
 

@@ -21,7 +21,7 @@ def words(facts: Facts) -> str:
         parts.append("CONFIDENTIAL: the table holds true counts, cell keys and noise. Do not publish it.")
     parts += ["What was done", *_done(facts), "What one published count gives away", *_one_cell(facts)]
     parts += ["What several counts give away together", several_cells(facts)]
-    parts += ["What is not protected", *(f"- {one}" for one in not_protected(facts))]
+    parts += ["What is not protected", *(f"- {point}" for point in not_protected(facts))]
     return "\n\n".join(map(_wrapped, parts)) + "\n"
 
 
@@ -72,9 +72,11 @@ def _epsilon(value: float | str) -> str:
 
 def _one_cell(facts: Facts) -> list[str]:
     lines = ["  others in the cell  epsilon    delta       worst pair of counts"]
-    for name, one in facts["one_cell"].items():
-        others, pair = f"{_first(name)} or more", " and ".join(map(str, one["worst"]))
-        lines.append(f"  {others:<19} {_epsilon(one['epsilon']):<10} {up(one['delta']):<11.4g} {pair}")
+    for name, promise in facts["one_cell"].items():
+        others, pair = f"{_first(name)} or more", " and ".join(map(str, promise["worst"]))
+        lines.append(
+            f"  {others:<19} {_epsilon(promise['epsilon']):<10} {up(promise['delta']):<11.4g} {pair}"
+        )
     return ["\n".join(lines), meaning(facts)]
 
 
@@ -95,24 +97,27 @@ def meaning(facts: Facts) -> str:
     level = cells[max(cells, key=_first)]["epsilon"]
     alike = [name for name in cells if cells[name]["epsilon"] == level]
     first = min(_first(name) for name in alike if cells[name]["delta"] <= enough)
-    one = cells[f"others_from_{first}"]
-    if one["delta"] >= 1:
+    promise = cells[f"others_from_{first}"]
+    if promise["delta"] >= 1:
         return "A delta of 1 means no protection: the worst pair of counts is told apart with certainty."
-    factor = "inf" if one["epsilon"] == "inf" else f"{up(math.exp(one['epsilon'])):g}"
+    factor = "inf" if promise["epsilon"] == "inf" else f"{up(math.exp(promise['epsilon'])):g}"
     where = f"if {first} or more other people are in the cell" if first else "for every cell"
     return (
         f"In words, {where}: somebody who knows everything about all others sees the count of this one cell. "
         "The odds that a certain person is in the cell then rise or fall by a factor of more than "
-        f"{factor} with a probability of at most {up(one['loss_above_epsilon']):g}, whether the person is "
-        "there or not. This is computed from the table of the noise, after rounding to keys. A delta near 1 "
-        "means that the worst pair of counts is told apart almost surely."
+        f"{factor} with a probability of at most {up(promise['loss_above_epsilon']):g}, whether the person "
+        "is there or not. This is computed from the table of the noise, after rounding to keys. A delta near "
+        "1 means that the worst pair of counts is told apart almost surely."
     )
 
 
 def shortfall(facts: Facts) -> str:
-    """One line for the office where small counts get less than the (ε, δ) that was asked for, or nothing."""
+    """One line for the office where small counts get less than the (ε, δ) that was asked for.
+
+    Returns an empty text in all other cases.
+    """
     noise, cells, enough = facts["noise"], facts["one_cell"], _enough(facts)
-    less = {_first(name): one["delta"] for name, one in cells.items() if one["delta"] > enough}
+    less = {_first(name): promise["delta"] for name, promise in cells.items() if promise["delta"] > enough}
     if not less or "delta" not in noise:
         return ""
     given = " and ".join(f"{up(delta):g} with {first} or more others" for first, delta in less.items())
@@ -158,28 +163,28 @@ def not_protected(facts: Facts) -> list[str]:
         hole = cells["others_from_0"]
         known = f" Between 0 and 1 delta is {up(hole['delta']):g}." if hole["worst"][0] == 0 else ""
         empty = f"Emptiness. A count above 0 proves that somebody is in the cell.{known}"
-    found = [empty]
+    points = [empty]
     small = cells.get("others_from_1")
     if noise.get("small_counts") == "rows" and small["delta"] > _enough(facts):
-        found.append(
+        points.append(
             f"Small counts. With 1 to {noise['support'] - 1} others in the cell delta is up to "
             f"{up(small['delta']):g} at epsilon = {small['epsilon']:g}, more than was asked for. Clamping "
             "small counts, which was not done here, would protect them like all others."
         )
-    found.append(
+    points.append(
         "Differences. Two published cells that differ by one person alone give that person away: delta is "
         f"{up(facts['two_cells_one_person_apart']['delta']):g} at every epsilon. Do not publish cells that "
         "differ by few records, in one table or between tables."
     )
     unlisted = [name for name in facts["by"] if name not in facts["categories_given"]]
     if unlisted:
-        found.append(
+        points.append(
             f"Occurrence. The categories of {', '.join(unlisted)} are those that somebody has: whether one "
             "appears at all is not covered by epsilon and delta."
         )
-    found.append(
+    points.append(
         "Households and other groups. For m people of one cell multiply its epsilon by m, and its delta by "
         "(exp(m epsilon) - 1)/(exp(epsilon) - 1), or by m where epsilon is 0."
     )
-    found.append("Keys. Whoever has the secret, the record keys or the cell keys can take the noise away.")
-    return found
+    points.append("Keys. Whoever has the secret, the record keys or the cell keys can take the noise away.")
+    return points

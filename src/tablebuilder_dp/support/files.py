@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 SECRET_LENGTH = 32
-"""The bytes of a secret: a file of so many that are no text is taken for one."""
+"""The bytes of a secret: a file of this many that are not text is taken for one."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _KINDS = {
@@ -24,9 +24,9 @@ _KINDS = {
 
 
 def inputs(*given: Any) -> tuple[Path, ...]:
-    """Those of the things given that are paths, which stay right when the current folder changes."""
-    found = (str(one).removeprefix("file:") for one in given if isinstance(one, str | Path))
-    return tuple(Path(one).resolve() for one in found)
+    """The paths among the things given, made absolute: they stay right when the current folder changes."""
+    paths = (str(value).removeprefix("file:") for value in given if isinstance(value, str | Path))
+    return tuple(Path(path).resolve() for path in paths)
 
 
 def check(path: Path, inputs: Iterable[Path] = (), *, name: str = "output") -> os.stat_result | None:
@@ -34,6 +34,9 @@ def check(path: Path, inputs: Iterable[Path] = (), *, name: str = "output") -> o
 
     That is whatever is no ordinary file, a secret, one of the inputs under any name, and a place in a folder
     that is an input.
+
+    Returns the `os.stat_result` of that file, or None where there is none. Raises ValueError for what is
+    refused, and OSError where the system does not say what is there.
     """
     if not path.parent.is_dir():
         raise _refused(name, "in a folder that exists", path)
@@ -47,10 +50,10 @@ def check(path: Path, inputs: Iterable[Path] = (), *, name: str = "output") -> o
         kind = _KINDS.get(stat.S_IFMT(older.st_mode), "a device")
         raise _refused(name, "a new or an ordinary file", path, f", which is {kind}")
     folder = path.parent.resolve()
-    for one in filter(Path.exists, inputs):
-        if one.is_dir() and any(map(one.samefile, (folder, *folder.parents))):
+    for source in filter(Path.exists, inputs):
+        if source.is_dir() and any(map(source.samefile, (folder, *folder.parents))):
             raise _refused(name, "outside the folder that is read", path)
-        read = one.iterdir() if one.is_dir() else [one]
+        read = source.iterdir() if source.is_dir() else [source]
         if older and any(os.path.samestat(older, file.stat()) for file in read if file.exists()):
             raise _refused(name, "a file that is not read", path)
     if older and older.st_size == SECRET_LENGTH:
@@ -72,6 +75,9 @@ def whole(path: Path, *, mode: int = 0o644, inputs: Iterable[Path] = ()) -> Iter
     If anything goes wrong before, an interrupt included, the temporary file is deleted and an older
     ``path`` stays as it was. What `check` refuses is never replaced, and what the older file's mode keeps
     from others the new one's does too.
+
+    Raises ValueError for what `check` refuses, and OSError, with the name of ``path``, where there is no room
+    for the file.
     """
     older = check(path, inputs)
     kept = older.st_mode | 0o600 if older else 0o777

@@ -41,7 +41,10 @@ _one_at_a_time = threading.RLock()
 
 @dataclass(frozen=True)
 class Enclosure:
-    """A closed interval with rational ends that contains the true value."""
+    """A closed interval with rational ends that contains the true value.
+
+    Where a function takes ``digits``, the interval is no wider than 10^−digits of the value.
+    """
 
     lower: Fraction
     upper: Fraction
@@ -54,6 +57,8 @@ class Enclosure:
 
     def digits(self, count: int) -> str:
         """The value, correctly rounded to ``count`` significant digits.
+
+        Returns a text. Raises ValueError where the enclosure is too wide to decide the last digit.
 
         >>> Enclosure(Fraction("0.12344"), Fraction("0.12345")).digits(3)
         '0.123'
@@ -107,13 +112,14 @@ def exponential(value: Fraction | int | Enclosure) -> Ball:
 def until(decided: Callable[[Enclosure], bool], compute: Callable[[], Ball], *, bits: int = 128) -> Enclosure:
     """Run ``compute`` at rising precision until its enclosure settles the question.
 
-    Raises ArithmeticError where ``MAX_BITS`` bits do not, or the value is beyond 2^±EXPONENT_MAX.
+    Returns that enclosure. Raises ArithmeticError where ``MAX_BITS`` bits do not settle it, or the value is
+    beyond 2^±EXPONENT_MAX.
     """
-    for found in _computed(compute, bits):
-        if abs(found) > _LARGEST or (abs(found) < _SMALLEST and abs(found) > 0):
+    for value in _computed(compute, bits):
+        if abs(value) > _LARGEST or (abs(value) < _SMALLEST and abs(value) > 0):
             raise ArithmeticError(f"no decision: a value beyond 2^±{EXPONENT_MAX}")
-        if abs(found) > _SMALLEST or found.is_zero():
-            ends = enclosure(found)
+        if abs(value) > _SMALLEST or value.is_zero():
+            ends = enclosure(value)
             if decided(ends):
                 return ends
     raise ArithmeticError(_UNDECIDED)
@@ -123,25 +129,32 @@ def _computed(compute: Callable[[], Ball], bits: int) -> Iterator[Ball]:
     """What ``compute`` gives at rising precision, where it is finite: else more bits may help."""
     while bits <= MAX_BITS:
         with precision(bits):
-            found = compute()
-        if found.is_finite():
-            yield found
+            value = compute()
+        if value.is_finite():
+            yield value
         bits *= 2
 
 
 def to_digits(digits: int, compute: Callable[[], Ball]) -> Enclosure:
-    """Enclose to a relative width of 10^−digits."""
+    """Enclose to a relative width of 10^−digits.
+
+    Returns the enclosure, without any width for a ball that is exactly 0. Raises ArithmeticError where
+    `until` does.
+    """
     wanted = parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
     scale = 10**wanted
     return until(
-        lambda found: (found.upper - found.lower) * scale <= min(abs(found.lower), abs(found.upper)),
+        lambda ends: (ends.upper - ends.lower) * scale <= min(abs(ends.lower), abs(ends.upper)),
         compute,
         bits=64 + 4 * wanted,
     )
 
 
 def below(bound: Fraction, compute: Callable[[], Ball]) -> bool:
-    """Decide whether a computed quantity is below ``bound``; the two must not be equal."""
+    """Decide whether a computed quantity is below ``bound``; the two must not be equal.
+
+    Returns True or False. Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+    """
     for difference in _computed(lambda: compute() - ball(bound), 128):
         if difference < 0 or difference > 0:
             return bool(difference < 0)

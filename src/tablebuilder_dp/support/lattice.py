@@ -37,6 +37,8 @@ class Lattice(NamedTuple):
     def place(self, epsilon: Fraction) -> tuple[int, Fraction]:
         """The index of the last loss that is at least ε, and how far above ε it is: exactly.
 
+        Returns the index −1 where every loss is below ε.
+
         >>> Lattice(Fraction(1, 2), 3).place(Fraction(1, 4))
         (1, Fraction(1, 4))
         """
@@ -45,7 +47,9 @@ class Lattice(NamedTuple):
 
 
 def of_cells(cells: int, *, unit: Fraction, losses: int, support: int) -> Lattice:
-    """The lattice of k cells, each with this many finite losses; a ValueError says where they are too many.
+    """The lattice of k cells, each with this many finite losses.
+
+    Raises ValueError where these are more than ``MOST`` together.
 
     >>> of_cells(2, unit=Fraction(1, 2), losses=4, support=2)
     Lattice(unit=Fraction(1, 2), top=6)
@@ -84,9 +88,9 @@ def power_from_below(masses: Sequence[int], terms: int, *, bits: int) -> list[in
     [16, 64, 96, 64, 16]
     """
     unit = 1 << bits
-    found = _repeated(fmpz_poly(list(masses)), terms, lambda left, right: left * right // unit)
+    product = _repeated(fmpz_poly(list(masses)), terms, lambda left, right: left * right // unit)
     length = terms * (len(masses) - 1) + 1
-    values = [int(value) for value in found.coeffs()]
+    values = [int(value) for value in product.coeffs()]
     return values + [0] * (length - len(values))
 
 

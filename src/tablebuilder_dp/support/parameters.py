@@ -26,7 +26,7 @@ KEYSIZE_MAX = 2**64
 EPSILON_MAX = 500
 EPSILON_MIN = Fraction(1, 10**290)  # so that γ, about ε/(2D), stays above TINY for every support
 GAMMA_MAX = 690  # beyond it P(Z != 0) is below 1e-299 and float64 has no room for the tails
-VARIANCE_MARGIN = Fraction(1, 10**270)  # so far V stays from its ends, 0 and D(D+1)/3
+VARIANCE_MARGIN = Fraction(1, 10**270)  # V stays this far from its ends, 0 and D(D+1)/3
 TINY = Fraction(1, 10**300)  # positive numbers below it are refused: float64 would lose their digits
 EXPONENT_MAX = 5000  # 10**EXPONENT_MAX is still quick to write out as an integer
 
@@ -35,7 +35,10 @@ _NUMBERS = (int, float, Decimal, str, np.integer, np.floating)
 
 
 def shown(value: object) -> str:
-    """The offending value, cut to a length that fits a sentence."""
+    """The offending value, cut to a length that fits a sentence.
+
+    Returns a text of at most 80 characters.
+    """
     try:
         text = str(value) if isinstance(value, np.generic) else reprlib.repr(value)
     except ValueError:  # Python refuses to write out integers of thousands of digits
@@ -49,12 +52,18 @@ def finite(value: float) -> float | str:
 
 
 def wrong_value(name: str, allowed: str, value: object) -> ValueError:
-    """The error for a value of the right type that is not allowed."""
+    """The error for a value of the right type that is not allowed.
+
+    Returns the error; the caller raises it.
+    """
     return ValueError(f"{name} must be {allowed}, got {shown(value)}")
 
 
 def wrong_type(name: str, allowed: str, value: object) -> TypeError:
-    """The error for a value of the wrong type."""
+    """The error for a value of the wrong type.
+
+    Returns the error; the caller raises it.
+    """
     return TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
 
 
@@ -71,6 +80,8 @@ def number(
 
     The interval is open; ``includes`` names the ends ("low", "high" or "low high") that belong to
     it. ``allowed`` replaces the description of the interval in the message.
+
+    Returns a Fraction. Raises ValueError outside the interval and TypeError for what is not a number.
 
     >>> number(0.1, "epsilon")
     Fraction(1, 10)
@@ -118,7 +129,10 @@ def _decimal(text: str) -> Fraction | None:
 
 
 def integer(value: Any, name: str, *, low: int, high: int) -> int:
-    """Read an integer in [low, high]; NumPy integers are welcome, booleans and floats are not."""
+    """Read an integer in [low, high]; NumPy integers are welcome, booleans and floats are not.
+
+    Returns an int. Raises ValueError outside the range and TypeError for what is not an integer.
+    """
     allowed = f"an integer from {low} to {high}"
     if isinstance(value, bool | np.bool_):
         raise wrong_type(name, allowed, value)
@@ -177,6 +191,8 @@ def many(
 
     ``read`` is the exact reader of one number in (0, high]. A float64 array that lies well inside
     that range is taken as it is; everything else goes through ``read``, which names the offender.
+
+    Raises ValueError for an empty sequence and for more than one dimension.
     """
     floats = None
     if isinstance(values, np.ndarray) and values.ndim:
@@ -187,8 +203,8 @@ def many(
     elif isinstance(values, list | tuple):
         floats = np.array(values) if all(type(value) is float for value in values) else None
     else:
-        one = values[()] if isinstance(values, np.ndarray) else values
-        return np.array([float(read(one))]), [one], True
+        value = values[()] if isinstance(values, np.ndarray) else values
+        return np.array([float(read(value))]), [value], True
     if len(values) == 0:
         raise wrong_value(name, "a number or a non-empty sequence of numbers", values)
     if floats is not None and floats.min() > 1e-290 and floats.max() < high:  # false for NaN
@@ -200,6 +216,9 @@ def integers(values: Any, name: str, *, low: int, high: int) -> NDArray[Any]:
     """Read an array of integers in [low, high], of any integer type and shape.
 
     Lists of Python integers up to 2^64 are welcome, though NumPy by itself makes floats of some.
+
+    Returns an array of an integer type, of the shape given. Raises ValueError outside the range and TypeError
+    for what is not integers.
     """
     allowed = f"integers from {low} to {high}"
     try:

@@ -38,6 +38,8 @@ def stoppable(*, final: bool = False) -> Iterator[Callable[[], None]]:
     An interrupt that a library turns into an error of its own is an interrupt again. One that it swallows
     (an import may) is raised anew by the function that this gives. After a ``final`` run the process ends,
     and nothing disturbs the end of one that was stopped.
+
+    Raises `Stopped` at a signal in the main thread; in any other thread signals are left as they are.
     """
     stopped: list[int] = []
     last = -math.inf
@@ -58,13 +60,15 @@ def stoppable(*, final: bool = False) -> Iterator[Callable[[], None]]:
         yield check
         return
 
-    heard = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) != signal.SIG_IGN]
-    before = {one: signal.signal(one, stop) for one in heard}
+    heard = [
+        number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN
+    ]
+    before = {number: signal.signal(number, stop) for number in heard}
     try:
         yield check
     except Exception:
         check()
         raise
     finally:
-        for one, handler in before.items():
-            signal.signal(one, signal.SIG_IGN if final and stopped else handler)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if final and stopped else handler)
