@@ -57,7 +57,7 @@ def conclude(names: Sequence[str], *, accept: bool) -> int:
     ``accept`` what was found becomes the new reference, and the README follows.
     """
     records = {name: manifest.record(name) for name in names}
-    numbers = {name: found["numbers"] for name, found in records.items() if not is_solution(name)}
+    numbers = {name: record["numbers"] for name, record in records.items() if not is_solution(name)}
     content = records.get(book.NOTEBOOK, {}).get("ledger")
     complete = list(names) == notebooks.names()
     paths = [path for name in names for path in manifest.files(name, records[name])]
@@ -68,17 +68,17 @@ def conclude(names: Sequence[str], *, accept: bool) -> int:
         report.build(numbers, content or {})
         paths.append(report.PDF)
     files = {path.as_posix(): manifest.digest(output_root() / path) for path in paths}
-    found = numbers | ({"ledger": _entries(content)} if content else {})
+    results = numbers | ({"ledger": _entries(content)} if content else {})
     if accept:
         _accept(numbers, content, files, complete=complete)
     if content:
         print(_claims(content))
     if accept and complete and content:
-        values = sum(map(len, found.values()))
+        values = sum(map(len, results.values()))
         shown = readme.summary(notebooks=len(names), claims=_claims(content), values=values, files=len(files))
         _fill("README.md", readme.SUMMARY, shown)
     known = manifest.committed(NUMBERS) | {"ledger": _entries(manifest.committed(book.LEDGER))}
-    return manifest.compare(found, known, files, complete=complete)
+    return manifest.compare(results, known, files, complete=complete)
 
 
 def _claims(content: Mapping[str, Any]) -> str:
@@ -91,7 +91,7 @@ def _entries(content: Mapping[str, Any]) -> dict[str, Any]:
     """The entries of the ledger by the claim, and the witnesses by what they testify to."""
     entries = (entry for part in ("claims", "corrections") for entry in content.get(part, ()))
     return {entry["id"]: entry for entry in entries} | {
-        f"witness of {one['quantity']}": one["agreement"] for one in content.get("witnesses", ())
+        f"witness of {witness['quantity']}": witness["agreement"] for witness in content.get("witnesses", ())
     }
 
 

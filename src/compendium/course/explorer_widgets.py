@@ -162,20 +162,20 @@ class Explorer:
         self.auto.value, self.rule.value = auto, self.typed["rule"]
         self._follows = False
 
-    def _show(self, found: Explored) -> None:
-        numbers = explorer.numbers(found)  # first, as what has no numbers is not shown
-        self.explored, self._answered = found, dict(self.typed)
-        noise = (found.support, found.gamma, found.table)
-        wanted = (found.design.epsilon, parameters.delta(found.settings.delta))
+    def _show(self, explored: Explored) -> None:
+        numbers = explorer.numbers(explored)  # first, as what has no numbers is not shown
+        self.explored, self._answered = explored, dict(self.typed)
+        noise = (explored.support, explored.gamma, explored.table)
+        wanted = (explored.design.epsilon, parameters.delta(explored.settings.delta))
         described, caption = say("pmf_described", **numbers), f"<b>{say('pmf_caption')}</b>"
         self._draw("noise", noise, pictures.noise_axes, described, caption)
-        described = say("curve_described", **numbers, wanted=found.settings.delta)
+        described = say("curve_described", **numbers, wanted=explored.settings.delta)
         caption = f"<b>{say('curve_caption')}</b> {say('plateau', **numbers)}"
         self._draw("curve", (*noise, *wanted), pictures.curve_axes, described, caption)
-        self.verdict.value = f"<b>{escape(explorer_words.verdict(found))}</b>"
-        self.why.value = escape(explorer_words.reasons(found))
+        self.verdict.value = f"<b>{escape(explorer_words.verdict(explored))}</b>"
+        self.why.value = escape(explorer_words.reasons(explored))
         self._show_numbers()
-        self.lines.value = _lines(found)
+        self.lines.value = _lines(explored)
 
     def _show_numbers(self) -> None:
         self.numbers.value = _table(explorer.numbers(self.explored), explained=self.explain.value)
@@ -206,12 +206,12 @@ def _table(numbers: Mapping[str, str], *, explained: bool) -> str:
     return f"<table style='line-height:1.6'><tr>{'</tr><tr>'.join(cells)}</tr></table>"
 
 
-def _lines(found: Explored) -> str:
+def _lines(explored: Explored) -> str:
     """The table to take home, and the lines that make it again."""
-    typed = texts(found.settings)
-    data = f"data:text/csv;charset=utf-8,{quote(explorer.csv(found))}"
+    typed = texts(explored.settings)
+    data = f"data:text/csv;charset=utf-8,{quote(explorer.csv(explored))}"
     again = {
-        say("in_shell"): explorer_words.command(found),
+        say("in_shell"): explorer_words.command(explored),
         say("in_python"): explorer_words.python(typed),
         say("on_site"): explorer_words.address(typed),
     }
@@ -219,5 +219,7 @@ def _lines(found: Explored) -> str:
         f"{escape(title)}<pre style='white-space:pre-wrap'>{escape(lines)}</pre>"
         for title, lines in again.items()
     )
-    link = f"<a download='{explorer_words.file_name(found)}' href='{data}' style='text-decoration:underline'>"
+    link = (
+        f"<a download='{explorer_words.file_name(explored)}' href='{data}' style='text-decoration:underline'>"
+    )
     return f"{link}{escape(say('download'))}</a><br>{''.join(shown)}"

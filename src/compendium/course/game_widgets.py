@@ -123,9 +123,9 @@ class Game(widgets.VBox):  # type: ignore[misc]
 
     def _card(self, name: str) -> str:
         played, asks, office = self._played[name], self._most[name], self._offices[name]
-        found = game.score(sum(played), len(played))
+        score = game.score(sum(played), len(played))
         title = say("office", office=name)
-        return _card(title, office, found, game_words.promise(office, asks), asks=asks, plan=self.plan.value)
+        return _card(title, office, score, game_words.promise(office, asks), asks=asks, plan=self.plan.value)
 
     def _run(self, _: Any = None) -> None:
         office, rounds, threshold = self._offices[self.office.value], self.rounds.value, self.threshold.value
@@ -133,9 +133,9 @@ class Game(widgets.VBox):  # type: ignore[misc]
         right = game.play(office, seed=self.seed.value, rounds=rounds, asks=asks, threshold=threshold)
         shown = {"office": office.name, "threshold": game_words.signed(threshold), "asks": self.asks.value}
         exactly = game_words.exactly(office, threshold, self.asks.value)
-        found = game.score(sum(right), rounds)
+        score = game.score(sum(right), rounds)
         self.outcome.value = _card(
-            say("strategy_title", **shown), office, found, exactly, asks=asks, plan=rounds
+            say("strategy_title", **shown), office, score, exactly, asks=asks, plan=rounds
         )
 
 
@@ -164,11 +164,11 @@ def _side_by_side(parts: str) -> str:
     return f'<div style="display: flex; flex-wrap: wrap; gap: 0 2em">{parts}</div>'
 
 
-def _card(title: str, office: Office, found: game.Score, last: str, *, asks: int, plan: int) -> str:
+def _card(title: str, office: Office, score: game.Score, last: str, *, asks: int, plan: int) -> str:
     """The score against an office: its picture, and in words what it says."""
     bound = office.bound(asks)
-    said = [game_words.score(found)] * (found.rounds > 0)
-    said += [game_words.sentence(found, bound=bound, plan=plan), last]
-    picture = game_words.bar(found, bound=bound, best=office.best(asks))
+    said = [game_words.score(score)] * (score.rounds > 0)
+    said += [game_words.sentence(score, bound=bound, plan=plan), last]
+    picture = game_words.bar(score, bound=bound, best=office.best(asks))
     style = "flex: 1 1 18em; max-width: 26em; line-height: 1.4"
     return f'<div style="{style}">{_bold(title)}{picture}{"".join(map(_paragraph, said))}</div>'

@@ -28,7 +28,7 @@ def utility_by_size(
     words = []
     for (way, (true, published)), shift in zip(cells.items(), (0.94, 1.06), strict=True):
         colour, marker, dash = LOOKS[way]
-        found = utility.by_size(true, published, designed=designed[way], starts=_powers_of_two(true))
+        classes = utility.by_size(true, published, designed=designed[way], starts=_powers_of_two(true))
         grid = np.unique(np.append(0, np.geomspace(1, max(true.max(), 2), 200).astype(int)))
         row = np.minimum(grid, len(designed[way].bias) - 1)
         bias, spread = designed[way].bias[row], np.sqrt(designed[way].variance[row])
@@ -36,13 +36,13 @@ def utility_by_size(
         for edge in (bias - spread, bias + spread):
             left.plot(grid, edge, dash, color=colour, linewidth=0.5)
         left.plot(grid, bias, dash, color=colour, linewidth=1)
-        middles = [_middle(one, true) * (shift if one.low else 1) for one in found]
-        means, spreads = ([getattr(one, part) for one in found] for part in ("mean", "spread"))
+        middles = [_middle(size, true) * (shift if size.low else 1) for size in classes]
+        means, spreads = ([getattr(size, part) for size in classes] for part in ("mean", "spread"))
         left.errorbar(middles, means, spreads, fmt=marker, color=colour, markersize=4, linewidth=1.2)
-        above = [(middle, one.far) for middle, one in zip(middles, found, strict=True) if one.low]
+        above = [(middle, size.far) for middle, size in zip(middles, classes, strict=True) if size.low]
         right.plot(*zip(*above, strict=True), dash, marker=marker, color=colour, markersize=4, label=way)
-        for one in found:
-            for column, value in {"way": way, **one._asdict()}.items():
+        for size in classes:
+            for column, value in {"way": way, **size._asdict()}.items():
                 data.setdefault(column, []).append(value)
         words.append(f"{way}, mean error {means[0]:.2f} in the first class and {means[-1]:.2f} in the last")
     for axes in (left, right):
@@ -67,22 +67,22 @@ def utility_by_size(
 
 
 def _powers_of_two(true: Any) -> list[float]:
-    """Where classes of counts begin, the last of them with 30 cells or more if there are so many."""
+    """Where classes of counts begin, the last of them with 30 cells or more if there are that many."""
     starts: list[float] = [0, *(2**power for power in range(int(true.max()).bit_length()))]
     while len(starts) > 2 and (true >= starts[-1]).sum() < 30:
         starts.pop()
     return [*starts, inf]
 
 
-def _middle(one: utility.Size, true: Any) -> float:
+def _middle(size: utility.Size, true: Any) -> float:
     """Where a class is drawn: at the mean of its counts."""
-    return float(true[(true >= one.low) & (true < one.high)].mean())
+    return float(true[(true >= size.low) & (true < size.high)].mean())
 
 
 @styled
 def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing:
     """How often each attack was right, with its interval, beside the exact rate and the promise."""
-    lines = list(dict.fromkeys((one.attack, one.others) for one in rates))
+    lines = list(dict.fromkeys((rate.attack, rate.others) for rate in rates))
     height: dict[tuple[str, str], float] = {}
     headings: dict[str, float] = {}
     level = -0.3
@@ -99,24 +99,24 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
     axes.text(promise, headings[lines[0][0]], words, color=GREY, va="center", ha=name_side)
     offsets = {NO_NOISE: 0.0, "rows": -0.16, "clamped": 0.16}
     shown = set()
-    for one in rates:
-        y, share = height[one.attack, one.others] + offsets[one.way], one.right / one.trials
-        label = None if one.way in shown else one.way
-        shown.add(one.way)
-        if one.way == NO_NOISE:
+    for rate in rates:
+        y, share = height[rate.attack, rate.others] + offsets[rate.way], rate.right / rate.trials
+        label = None if rate.way in shown else rate.way
+        shown.add(rate.way)
+        if rate.way == NO_NOISE:
             axes.plot(share, y, "x", color="black", markersize=7, label=label, clip_on=False, zorder=3)
             continue
-        colour, marker, _ = LOOKS[one.way]
-        axes.plot([one.low, one.high], [y, y], color=colour, linewidth=1.6)
+        colour, marker, _ = LOOKS[rate.way]
+        axes.plot([rate.low, rate.high], [y, y], color=colour, linewidth=1.6)
         axes.plot(share, y, marker, color=colour, markersize=5, label=label)
-        axes.plot([one.exact] * 2, [y - 0.14, y + 0.14], color="black", linewidth=1.2)
+        axes.plot([rate.exact] * 2, [y - 0.14, y + 0.14], color="black", linewidth=1.2)
     axes.plot([], [], "|", color="black", markersize=9, label="exact, by the table's weights")
     names = [*headings, *(_cells_with(others) for _, others in height)]
     axes.set_yticks([*headings.values(), *height.values()], names)
     for text in axes.get_yticklabels()[: len(headings)]:
         text.set_fontweight("bold")
     axes.tick_params(axis="y", length=0)
-    lowest = min(0.48, *(one.low for one in rates))
+    lowest = min(0.48, *(rate.low for rate in rates))
     axes.set(xlabel="right guesses", xlim=(lowest - 0.02, 1.0), ylim=(level + 0.6, 0.4))
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.grid(axis="y", visible=False)
@@ -127,12 +127,12 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
         "guess is right."
     )
     shares = "; ".join(
-        f"{one.attack}, {one.way}, others {one.others}: {one.right / one.trials:.2f}"
-        for one in rates
-        if one.way != NO_NOISE
+        f"{rate.attack}, {rate.way}, others {rate.others}: {rate.right / rate.trials:.2f}"
+        for rate in rates
+        if rate.way != NO_NOISE
     )
     alt = f"Shares of right guesses with intervals, and a line at the promised {promise:.2f}: {shares}."
-    data: dict[str, Sequence[Any]] = {part: [getattr(one, part) for one in rates] for part in Rate._fields}
+    data: dict[str, Sequence[Any]] = {part: [getattr(rate, part) for rate in rates] for part in Rate._fields}
     return Drawing(name, figure, caption, alt, data)
 
 

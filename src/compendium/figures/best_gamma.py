@@ -27,11 +27,11 @@ from tablebuilder_dp.noise import Noise
 def delta_of_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
     """δ as a function of γ at one ε, with its kinks, the paper's choice and the best one."""
     figure, axes = canvas()
-    found = best_gamma.best(epsilon, support=support)
-    kink = best_gamma.kink(found)
+    best = best_gamma.best(epsilon, support=support)
+    kink = best_gamma.kink(best)
     paper = design.proposition_3(epsilon, support=support, slack=0)
-    places = {float(found.epsilon / (2 * m - 1)): m for m in range(1, support + 1)}
-    low, high = 0.75 * float(paper.gamma), min(1.5 * float(epsilon), 2.6 * float(found.gamma))
+    places = {float(best.epsilon / (2 * m - 1)): m for m in range(1, support + 1)}
+    low, high = 0.75 * float(paper.gamma), min(1.5 * float(epsilon), 2.6 * float(best.gamma))
     grid = [float(f"{gamma:.6g}") for gamma in np.geomspace(low, high, 300)]
     gammas = sorted({*grid, *(gamma for gamma in places if gamma <= high)})
     deltas = [privacy.delta(Noise(support, gamma), epsilon) for gamma in gammas]
@@ -46,7 +46,7 @@ def delta_of_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
     axes.plot(
         float(paper.gamma), paper.delta, "s", color=ORANGE, markersize=8, label=f"paper: $m = D = {support}$"
     )
-    axes.plot(float(found.gamma), found.delta, "*", color=GREEN, markersize=15, label=f"best: $m = {kink}$")
+    axes.plot(float(best.gamma), best.delta, "*", color=GREEN, markersize=15, label=f"best: $m = {kink}$")
     axes.set(xlabel=r"$\gamma$", ylabel=DELTA, title=rf"$D = {support}$, $\varepsilon = {float(epsilon):g}$")
     axes.margins(y=0.12)
     axes.legend(loc="upper center")
@@ -58,7 +58,7 @@ def delta_of_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
     alt = (
         "A curve of δ against γ that falls, then rises, with downward kinks between arches. The paper's "
         f"kink m = {support} has δ = {paper.delta:.4g}, the best one, m = {kink}, "
-        f"has δ = {found.delta:.4g}."
+        f"has δ = {best.delta:.4g}."
     )
     marks = [places.get(gamma, "") for gamma in gammas]
     return Drawing(name, figure, caption, alt, {"gamma": gammas, "delta": deltas, "kink": marks})
@@ -72,13 +72,13 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
     words = []
     for support, colour, dash, _ in looks(supports):
-        found = [best_gamma.best(level, support=support) for level in levels]
-        least = np.array([one.delta for one in found])
+        best_designs = [best_gamma.best(level, support=support) for level in levels]
+        least = np.array([best.delta for best in best_designs])
         paper = [design.proposition_3(level, support=support, slack=0).delta for level in levels]
         searched = [design.best_delta_on_grid(level, support=support).delta for level in levels]
         # Twelve decimals, so that a ratio of 1 is 1.
         formula, grid = (np.round(np.array(deltas) / least, 12) for deltas in (paper, searched))
-        places = [best_gamma.kink(one) for one in found]
+        places = [best_gamma.kink(best) for best in best_designs]
         closing = float(gap.closing_epsilon(support=support, digits=8))
         left.plot(levels, formula, dash, color=colour, label=f"$D = {support}$, Proposition 3")
         reached = np.where(grid <= max(formula.max(), 1.05), grid, np.nan)

@@ -25,12 +25,12 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
     for axes, side in zip(both, ("one_sided", "two_sided"), strict=True):
         axes.plot([0, data["epsilon"][-1]], [0, data["epsilon"][-1]], color=GREY, linewidth=0.8)
         for bits, colour, _, marker in looks(experiment.bits):
-            found = [getattr(after, f"epsilon_{side}") for after in experiment.after[bits]]
-            shown = [value if np.isfinite(value) else None for value in found]
+            levels = [getattr(after, f"epsilon_{side}") for after in experiment.after[bits]]
+            shown = [value if np.isfinite(value) else None for value in levels]
             axes.plot(
                 data["epsilon"], shown, marker, color=colour, markersize=4, label=rf"KEYSIZE $2^{{{bits}}}$"
             )
-            data[f"epsilon_{side}_{bits}"] = found
+            data[f"epsilon_{side}_{bits}"] = levels
         axes.set(xlabel=r"$\varepsilon$ of the design", ylabel=r"$\varepsilon^Q$ after sampling")
         axes.set_title(side.replace("_", "-"))
     both[0].legend()
@@ -56,9 +56,9 @@ def delta_after_sampling(name: str, experiment: Experiment) -> Drawing:
     }
     axes.loglog(designed, designed, color=GREY, linewidth=0.8)
     for bits, colour, _, marker in looks(experiment.bits):
-        found = [float(after.delta) for after in experiment.after[bits]]
-        axes.loglog(designed, found, marker, color=colour, markersize=4, label=rf"KEYSIZE $2^{{{bits}}}$")
-        data[f"delta_{bits}"] = found
+        deltas = [float(after.delta) for after in experiment.after[bits]]
+        axes.loglog(designed, deltas, marker, color=colour, markersize=4, label=rf"KEYSIZE $2^{{{bits}}}$")
+        data[f"delta_{bits}"] = deltas
     axes.set(xlabel=r"$\delta$ of the design", ylabel=r"$\delta^Q$ after sampling")
     axes.legend()
     caption = "δ after sampling against δ of the design. No δ^Q can fall below one key, 1/KEYSIZE."

@@ -30,7 +30,7 @@ def rates(
         ends = np.unique(np.geomspace(min(10, len(flags)), len(flags), 40).round().astype(int)).tolist()
         scores = [game.score(int(total[end - 1]), end) for end in ends]
         best, bound = office.best(answers), office.bound(answers)
-        low, high, rate = ([getattr(one, part) for one in scores] for part in ("low", "high", "rate"))
+        low, high, rate = ([getattr(score, part) for score in scores] for part in ("low", "high", "rate"))
         axes.fill_between(ends, low, high, color=BLUE, alpha=0.2, linewidth=0, label="95 % interval")
         axes.plot(ends, rate, color=BLUE, label="rate so far")
         axes.axhline(best, color=GREEN, linestyle=":", label="best possible")
@@ -40,9 +40,9 @@ def rates(
         axes.xaxis.set_major_formatter(ScalarFormatter())
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-        for one in scores:
-            ends_at = (round(end, 8) for end in (one.low, one.high))  # found by iteration, to 2e-12
-            row = (title, one.rounds, one.right, *ends_at, best, bound)
+        for score in scores:
+            ends_at = (round(end, 8) for end in (score.low, score.high))  # found by iteration, to 2e-12
+            row = (title, score.rounds, score.right, *ends_at, best, bound)
             for column, value in zip(data, row, strict=True):
                 data[column].append(value)
         last = scores[-1]

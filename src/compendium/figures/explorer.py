@@ -57,10 +57,10 @@ def noise_axes(axes: Any, explored: Explored) -> None:
 def curve_axes(axes: Any, explored: Explored) -> None:
     """Draw δ(ε) of the noise with the start of its plateau, that of the table, and the wanted (ε, δ)."""
     epsilon, delta = float(explored.design.epsilon), float(explored.settings.delta)
-    found = explorer.curve(explored)
+    curve = explorer.curve(explored)
     axes.set_yscale("log", nonpositive="mask")
-    axes.plot(found.epsilon, found.noise, color=BLUE, label=say("noise"))
-    axes.plot(found.epsilon, found.table, "--", color=ORANGE, label=say("table"))
+    axes.plot(curve.epsilon, curve.noise, color=BLUE, label=say("noise"))
+    axes.plot(curve.epsilon, curve.table, "--", color=ORANGE, label=say("table"))
     height = float(explored.delta)
     if height:  # what float64 cannot hold is below every picture
         onset = float(explored.plateau_onset)
@@ -68,9 +68,9 @@ def curve_axes(axes: Any, explored: Explored) -> None:
     axes.axvline(epsilon, color=GREY, linewidth=0.8)
     axes.axhline(delta, color=GREY, linewidth=0.8)
     axes.plot(epsilon, delta, "+", color="black", markersize=12, label=say("wanted"))
-    shown = np.concatenate([found.noise, found.table, [delta]])
+    shown = np.concatenate([curve.noise, curve.table, [delta]])
     low, high = shown[shown >= delta * 10.0**-DECADES].min() / 2, 2 * shown.max()
-    axes.set(xlabel=say("curve_x"), ylabel=say("curve_y"), xlim=(0, found.epsilon[-1]), ylim=(low, high))
+    axes.set(xlabel=say("curve_x"), ylabel=say("curve_y"), xlim=(0, curve.epsilon[-1]), ylim=(low, high))
     _plain_decades(axes.yaxis)
 
 
@@ -119,20 +119,20 @@ def _legend(figure: Figure, panels: Sequence[Any]) -> None:
 
 
 @styled
-def tables(name: str, found: Mapping[str, Explored]) -> Drawing:
+def tables(name: str, designs: Mapping[str, Explored]) -> Drawing:
     """The noise and the lookup table of several settings, side by side."""
-    figure, [row] = _panels(4.8 * len(found), 4.0, 1, len(found), sharey=True)
+    figure, [row] = _panels(4.8 * len(designs), 4.0, 1, len(designs), sharey=True)
     data: dict[str, list[Any]] = {"setting": [], "z": [], "p": [], "keys": []}
     words = []
-    for axes, (title, one) in zip(row, found.items(), strict=True):
-        noise_axes(axes, one)
+    for axes, (title, explored) in zip(row, designs.items(), strict=True):
+        noise_axes(axes, explored)
         axes.set_title(title)
         axes.label_outer()
-        z = range(-one.support, one.support + 1)
-        columns = ([title] * len(z), z, one.pmf.tolist(), one.table.weights)
+        z = range(-explored.support, explored.support + 1)
+        columns = ([title] * len(z), z, explored.pmf.tolist(), explored.table.weights)
         for values, column in zip(columns, data.values(), strict=True):
             column.extend(values)
-        words.append(f"{title}, values that no key gives: {explorer.ranges(one.table.lost)}")
+        words.append(f"{title}, values that no key gives: {explorer.ranges(explored.table.lost)}")
     _legend(figure, row)
     caption = (
         "Bars are the designed noise, dots the share of keys that a lookup table gives to each value. A "
@@ -143,22 +143,23 @@ def tables(name: str, found: Mapping[str, Explored]) -> Drawing:
 
 
 @styled
-def curves(name: str, found: Mapping[str, Explored]) -> Drawing:
+def curves(name: str, designs: Mapping[str, Explored]) -> Drawing:
     """The (ε, δ) curves of several settings, side by side and to one scale."""
-    figure, [row] = _panels(3.4 * len(found), 4.2, 1, len(found))
+    figure, [row] = _panels(3.4 * len(designs), 4.2, 1, len(designs))
     data: dict[str, list[Any]] = {"setting": [], "epsilon": [], "delta_noise": [], "delta_table": []}
     words = []
-    for axes, (title, one) in zip(row, found.items(), strict=True):
-        curve_axes(axes, one)
+    for axes, (title, explored) in zip(row, designs.items(), strict=True):
+        curve_axes(axes, explored)
         axes.set_title(title)
-        lines = explorer.curve(one)
+        lines = explorer.curve(explored)
         # Differences of nearly equal numbers have fewer digits than the numbers.
         columns: list[list[Any]] = [[float(f"{y:.9g}") for y in line] for line in lines]
         for values, column in zip(([title] * len(columns[0]), *columns), data.values(), strict=True):
             column.extend(values)
         words.append(
-            f"{title}: the noise's δ stays at {float(one.delta):.2e} from ε = {float(one.plateau_onset):.4g} "
-            f"on, the table's δ at the wanted ε is {float(one.delta_table):.2e}"
+            f"{title}: the noise's δ stays at {float(explored.delta):.2e} from ε = "
+            f"{float(explored.plateau_onset):.4g} on, the table's δ at the wanted ε is "
+            f"{float(explored.delta_table):.2e}"
         )
     lows, highs = zip(*(axes.get_ylim() for axes in row), strict=True)
     for axes in row:
@@ -190,8 +191,8 @@ class Reaction(NamedTuple):
 def react(settings: Settings) -> list[Reaction]:
     """Move one setting after the other while the rest stays and D is D*, under both rules.
 
-    >>> found = [one for one in react(Settings(epsilon="3", delta="0.1")) if one.moved == "epsilon"]
-    >>> [(one.value, one.rule, one.best_support) for one in (found[0], found[-1])]
+    >>> points = [point for point in react(Settings(epsilon="3", delta="0.1")) if point.moved == "epsilon"]
+    >>> [(point.value, point.rule, point.best_support) for point in (points[0], points[-1])]
     [('0.75', 'ceiling', 3), ('12', 'symmetric', 1)]
     """
     epsilon, delta = float(settings.epsilon), float(settings.delta)
@@ -201,24 +202,24 @@ def react(settings: Settings) -> list[Reaction]:
         "slack": [f"{step / 20:g}" for step in range(21)],
         "keysize": [2**bits for bits in range(6, 41)],
     }
-    found = []
+    points = []
     for moved, rule in itertools.product(choices, symmetric.RULES):
         for value in choices[moved]:
             with suppress(ValueError, ArithmeticError):  # beyond the limits, or the rule has no such table
                 here = replace(settings, **{"support": None, "rule": rule, moved: value})
                 best = design.guide(here.epsilon, here.delta, slack=here.slack)
                 if rule == "ceiling" or best.support <= WIDEST:
-                    one = explorer.explore(here)
-                    made = (float(one.design.epsilon), one.best_support, float(one.variance))
-                    after = (float(one.after.variance), one.after.epsilon_two_sided)
-                    found.append(Reaction(moved, str(value), rule, *made, *after))
-    return found
+                    explored = explorer.explore(here)
+                    made = (float(explored.design.epsilon), explored.best_support, float(explored.variance))
+                    after = (float(explored.after.variance), explored.after.epsilon_two_sided)
+                    points.append(Reaction(moved, str(value), rule, *made, *after))
+    return points
 
 
 @styled
 def reactions(name: str, settings: Settings) -> Drawing:
     """What D*, the variance and the two-sided ε^Q do when one setting moves."""
-    found = react(settings)
+    points = react(settings)
     figure, panels = _panels(10.4, 7.0, 3, len(MOVED), sharex="col", sharey="row")
     labels = ("smallest support D*", "variance", "two-sided ε$^Q$ / ε")
     for axes, label in zip(panels[:, 0], labels, strict=True):
@@ -226,17 +227,17 @@ def reactions(name: str, settings: Settings) -> Drawing:
     panels[0, 0].yaxis.set_major_locator(MaxNLocator(integer=True))
     words = []
     for column, (moved, title) in zip(panels.T, MOVED.items(), strict=True):
-        here = [one for one in found if one.moved == moved]
+        here = [point for point in points if point.moved == moved]
         for axes in column:
             axes.axvline(float(getattr(settings, moved)), color=GREY, linewidth=0.8, zorder=0)
         _column(column, here)
         column[-1].set_xlabel(title)
-        first, *_, last = (one for one in here if one.rule == symmetric.RULES[0])
+        first, *_, last = (point for point in here if point.rule == symmetric.RULES[0])
         words.append(
             f"as {title} goes from {first.value} to {last.value}, D* goes from {first.best_support} to "
             f"{last.best_support} and the variance from {first.variance:.3g} to {last.variance:.3g}"
         )
-    drawn = [ratio for one in found if (ratio := one.epsilon_two_sided / one.epsilon) <= HIGHEST]
+    drawn = [ratio for point in points if (ratio := point.epsilon_two_sided / point.epsilon) <= HIGHEST]
     panels[2, 0].set_ylim(0.95 * min([1, *drawn]), 1.05 * max([1, *drawn]))
     _legend(figure, panels[1])
     caption = (
@@ -246,32 +247,32 @@ def reactions(name: str, settings: Settings) -> Drawing:
     )
     alt = f"Twelve small plots of D*, variance and ε after sampling: {'; '.join(words)}."
     data: dict[str, Sequence[Any]] = {
-        part: [getattr(one, part) for one in found] for part in Reaction._fields
+        part: [getattr(point, part) for point in points] for part in Reaction._fields
     }
     return Drawing(name, figure, caption, alt, data)
 
 
-def _column(column: Sequence[Any], found: Sequence[Reaction]) -> None:
+def _column(column: Sequence[Any], points: Sequence[Reaction]) -> None:
     """Draw how D*, the variance and ε^Q follow one setting."""
     upper, middle, lower = column
     lower.axhline(1, color=GREY, linewidth=0.8)
     for rule, (colour, size, face) in LOOKS.items():
-        here = [one for one in found if one.rule == rule]
-        places = [float(one.value) for one in here]
+        here = [point for point in points if point.rule == rule]
+        places = [float(point.value) for point in here]
         marks: Any = {"color": colour, "markersize": size, "markerfacecolor": face}
         if rule == symmetric.RULES[0]:
-            upper.plot(places, [one.best_support for one in here], ".-", color=BLUE, markersize=4)
-            middle.plot(places, [one.variance for one in here], color=BLUE, label=say("noise"))
-        middle.plot(places, [one.variance_table for one in here], "o", **marks, label=f"{rule} table")
-        ratios = [one.epsilon_two_sided / one.epsilon for one in here]
+            upper.plot(places, [point.best_support for point in here], ".-", color=BLUE, markersize=4)
+            middle.plot(places, [point.variance for point in here], color=BLUE, label=say("noise"))
+        middle.plot(places, [point.variance_table for point in here], "o", **marks, label=f"{rule} table")
+        ratios = [point.epsilon_two_sided / point.epsilon for point in here]
         lower.plot(places, ratios, "o", **marks)
         beyond = [place for place, ratio in zip(places, ratios, strict=True) if ratio > HIGHEST]
         if beyond:
             heights, top = [1] * len(beyond), lower.get_xaxis_transform()
             lower.plot(beyond, heights, "x", color=colour, markersize=5, transform=top, clip_on=False)
-    if found[0].moved == "keysize":
+    if points[0].moved == "keysize":
         lower.set_xscale("log", base=2)
         lower.set_xticks([2**bits for bits in range(8, 41, 8)])
-    elif found[0].moved != "slack":
+    elif points[0].moved != "slack":
         lower.set_xscale("log")
         _plain_decades(lower.xaxis)

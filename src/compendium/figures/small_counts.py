@@ -40,8 +40,8 @@ def small_counts(name: str, noise: OfVariance, *, epsilon: float) -> Drawing:
     pair_axes.axhline(level, color=GREY, linewidth=1.2)
     marks = (("rows", "up", BLUE, "^", 7), ("rows", "down", SKY, "v", 7), ("clamped", "down", ORANGE, "o", 4))
     for choice, direction, colour, marker, size in marks:
-        found = pairs[choice].backward if direction == "up" else pairs[choice].forward
-        heights = np.where(found > 0, found, np.nan)
+        deltas = pairs[choice].backward if direction == "up" else pairs[choice].forward
+        heights = np.where(deltas > 0, deltas, np.nan)
         label = f"{choice}, {direction}"
         pair_axes.semilogy(counts, heights, marker, color=colour, markersize=size, label=label)
     pair_axes.plot([], [], color=GREY, linewidth=1.2, label="symmetric noise; clamped, up")

@@ -25,8 +25,8 @@ def verdicts(name: str, entries: Sequence[Entry]) -> Drawing:
     data: dict[str, Sequence[Any]] = {"section": sections}
     colours = (GREEN, SKY, BLUE, PURPLE, ORANGE)
     for kind, colour, hatch in zip(reversed(KINDS), colours, ("", "..", "//", "xx", "\\\\"), strict=True):
-        found = [entry.claim.section for entry in entries if entry.kind == kind]
-        widths = [found.count(section) for section in sections]
+        of_kind = [entry.claim.section for entry in entries if entry.kind == kind]
+        widths = [of_kind.count(section) for section in sections]
         bars = axes.barh(
             sections,
             widths,

@@ -86,8 +86,8 @@ def _is_in(name: str, section: str) -> bool:
 
 def counts(entries: Iterable[Entry]) -> dict[str, int]:
     """How many verdicts there are of each kind, the confirmed ones first."""
-    found = Counter(entry.kind for entry in entries)
-    return {kind: found[kind] for kind in reversed(KINDS)}
+    tally = Counter(entry.kind for entry in entries)
+    return {kind: tally[kind] for kind in reversed(KINDS)}
 
 
 def expected() -> dict[str, str]:
@@ -113,15 +113,15 @@ def unexpected(
     Of a complete ledger, no claim with an expected verdict may be missing.
     """
     known = expected()
-    found = {entry.claim.id: entry.verdict for entry in entries}
-    wanted = {name: known.get(name, "nothing") for name in found}
+    verdicts = {entry.claim.id: entry.verdict for entry in entries}
+    wanted = {name: known.get(name, "nothing") for name in verdicts}
     if complete:
         wanted |= known
     ours = {entry.claim.id: entry.verdict for entry in corrections}
     return [
-        f"{name}: {(found | ours).get(name, 'missing')}, expected {verdict}"
+        f"{name}: {(verdicts | ours).get(name, 'missing')}, expected {verdict}"
         for name, verdict in (wanted | dict.fromkeys(ours, CONFIRMED)).items()
-        if (found | ours).get(name) != verdict
+        if (verdicts | ours).get(name) != verdict
     ]
 
 

@@ -130,16 +130,18 @@ def _whole(value: Any, of_ball: Callable[[Ball], Ball], exact: Callable[[Any], i
     """An integer next to an exact or enclosed number."""
     if not isinstance(value, Ball):
         return exact(value)
-    found = of_ball(value).unique_fmpz()
-    if found is None:
+    integer = of_ball(value).unique_fmpz()
+    if integer is None:
         raise ArithmeticError(f"undecided at {BITS} bits: an integer next to {value}")
-    return int(found)
+    return int(integer)
 
 
 def _extreme(values: Sequence[Any], of_balls: Callable[[Ball, Ball], Ball], exact: Callable[..., Any]) -> Any:
     """The largest or smallest of exact or enclosed numbers."""
     numbers = list(values[0]) if len(values) == 1 else list(values)
-    return reduce(of_balls, numbers) if any(isinstance(one, Ball) for one in numbers) else exact(numbers)
+    return (
+        reduce(of_balls, numbers) if any(isinstance(number, Ball) for number in numbers) else exact(numbers)
+    )
 
 
 @cache

@@ -154,7 +154,7 @@ def _settle(claim: Claim) -> Entry:
         correction = _shown(truth, claim.printed) if slipped else _correction(claim)
         origin = slipped or next(_fitting(truth.origins, claim.printed), "")
         verdict = SLIP if correction else verdict
-    found = "; ".join(
+    outcome = "; ".join(
         f"{reading.name}: {reading.found}" if reading.name else reading.found for reading in readings
     )
     evidence = _evidence(truth, claim)
@@ -162,7 +162,7 @@ def _settle(claim: Claim) -> Entry:
         re.sub(r"e-0(\d)", r"e-\1", text.format(**truth.numbers)) if verdict != CONFIRMED else ""
         for text in (claim.because, claim.changes)
     )
-    return Entry(claim, verdict, found, readings, evidence, correction, origin, because, changes)
+    return Entry(claim, verdict, outcome, readings, evidence, correction, origin, because, changes)
 
 
 def settle_all(stated: Mapping[str, Claim] | None = None) -> list[Entry]:
@@ -174,12 +174,12 @@ def find_check(name: str) -> Callable[[Claim], Answer | Truth]:
     """The function that a claim's ``check`` names."""
     module, _, function = name.partition(".")
     try:
-        found: Callable[[Claim], Answer | Truth] = getattr(
+        check: Callable[[Claim], Answer | Truth] = getattr(
             importlib.import_module(f"compendium.ledger.checks.{module}"), function
         )
     except (ImportError, AttributeError):
         raise ValueError(f"check must be a function of compendium.ledger.checks, got {name!r}") from None
-    return found
+    return check
 
 
 def find_truth(claim: Claim) -> Truth:

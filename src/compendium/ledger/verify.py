@@ -83,15 +83,16 @@ def _one_by_one(options: argparse.Namespace) -> int:
             files = f"paper/{claims.PAPER.name} or paper/{claims.OURS.name}"
             raise ValueError(f"claim must be one of those in {files}, got {name!r}")
     traced = [trace.settle(stated[name]) for name in options.claims]
-    entries = [one.entry for one in traced]
+    entries = [trail.entry for trail in traced]
     problems = book.unexpected(
         [entry for entry in entries if entry.claim.id in paper],
         [entry for entry in entries if entry.claim.id in ours],
     )
     if options.json:
         records = [
-            one.entry.record() | {"printed_at": one.printed_at, "path": [step.record() for step in one.steps]}
-            for one in traced
+            trail.entry.record()
+            | {"printed_at": trail.printed_at, "path": [step.record() for step in trail.steps]}
+            for trail in traced
         ]
         print(json.dumps({"as_expected": not problems, "unexpected": problems, "claims": records}))
     else:
@@ -101,14 +102,14 @@ def _one_by_one(options: argparse.Namespace) -> int:
 
 
 def _kinds(wanted: Sequence[str] | None) -> set[str]:
-    found = set()
+    chosen = set()
     for verdict in wanted or ():
         kinds = [kind for kind in KINDS if verdict.lower() == kind]
         kinds = kinds or [kind for kind in KINDS if verdict and kind.startswith(verdict.lower())]
         if not kinds:
             raise ValueError(f"--verdict must be one of {', '.join(KINDS)}, got {verdict!r}")
-        found.update(kinds)
-    return found or set(KINDS)
+        chosen.update(kinds)
+    return chosen or set(KINDS)
 
 
 def table(entries: Sequence[Entry]) -> str:

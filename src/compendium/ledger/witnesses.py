@@ -66,7 +66,8 @@ def markdown(witnesses: Sequence[Witness]) -> str:
     """The table for a reader."""
     lines = [f"| | {' | '.join(ROUTES)} |", f"|---{'|---' * len(ROUTES)}|"]
     lines += [
-        f"| {one.quantity} | {' | '.join(one.agreement[route] for route in ROUTES)} |" for one in witnesses
+        f"| {witness.quantity} | {' | '.join(witness.agreement[route] for route in ROUTES)} |"
+        for witness in witnesses
     ]
     return "\n".join(lines)
 

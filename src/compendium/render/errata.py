@@ -61,7 +61,9 @@ def item(entry: Entry, link: Callable[[str], str] | None = None) -> str:
     points = {"As checked" if shown.startswith("`") else "Printed": shown}
     points["It should be"] = code(entry.correction) if entry.correction else ""
     if len(entry.readings) > 1:
-        readings = (f"\n  - *{one.name}*: {one.verdict} ({one.found})" for one in entry.readings)
+        readings = (
+            f"\n  - *{reading.name}*: {reading.verdict} ({reading.found})" for reading in entry.readings
+        )
         points["By reading"] = "".join(readings)
     elif entry.found != entry.correction:
         is_statement = entry.found.startswith(("holds", "fails"))

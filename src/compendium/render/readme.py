@@ -30,9 +30,9 @@ def between(text: str, marks: tuple[str, str], content: str) -> str:
 
 def glance(book: Book) -> str:
     """The verdicts at a glance as Markdown."""
-    found = counts(book.paper)
-    lines = [f"| {' | '.join(['claims', *found])} |", f"|---{'|---' * len(found)}|"]
-    lines.append(f"| {' | '.join(map(str, [len(book.paper), *found.values()]))} |")
+    tally = counts(book.paper)
+    lines = [f"| {' | '.join(['claims', *tally])} |", f"|---{'|---' * len(tally)}|"]
+    lines.append(f"| {' | '.join(map(str, [len(book.paper), *tally.values()]))} |")
     lines += ["", "What is contradicted:", ""]
     for entry in book.paper:
         if entry.kind == CONTRADICTED:

@@ -47,10 +47,10 @@ def select(wanted: Iterable[str]) -> list[str]:
     names = notebooks.names()
     chosen = []
     for text in wanted:
-        found = [name for name in names if name.startswith(text.removesuffix(".ipynb"))]
-        if not found:
+        matches = [name for name in names if name.startswith(text.removesuffix(".ipynb"))]
+        if not matches:
             raise ValueError(f"notebook must be one of {', '.join(names)}, got {text!r}")
-        chosen += found
+        chosen += matches
     return sorted(set(chosen)) or names
 
 

@@ -61,10 +61,10 @@ Groups = Mapping[str, Mapping[str, Any]]
 """Values by name, in groups: those that each notebook records, and the entries of the ledger."""
 
 
-def compare(found: Groups, known: Groups, files: Mapping[str, str], *, complete: bool) -> int:
+def compare(results: Groups, known: Groups, files: Mapping[str, str], *, complete: bool) -> int:
     """Print which values differ from the known ones and which files from the manifest; 1 if a value does."""
-    changed = changes(found, known)
-    _print_part("Numbers", sum(map(len, found.values())), changed)
+    changed = changes(results, known)
+    _print_part("Numbers", sum(map(len, results.values())), changed)
     listed = committed(MANIFEST)
     other = [path for path, value in files.items() if listed.get(path) != value]
     other += [f"{path} (missing)" for path in listed if complete and path not in files]
@@ -80,17 +80,18 @@ def compare(found: Groups, known: Groups, files: Mapping[str, str], *, complete:
     return 1 if changed else 0
 
 
-def changes(found: Groups, known: Groups) -> list[str]:
+def changes(results: Groups, known: Groups) -> list[str]:
     """One line for each value that is not the known one."""
     lines = []
-    for group, values in found.items():
+    for group, values in results.items():
         committed = known.get(group, {})
         for name in sorted({*values, *committed}):
             ours, theirs = values.get(name, "missing"), committed.get(name, "nothing")
             if ours != theirs and isinstance(ours, Mapping) and isinstance(theirs, Mapping):
                 fields = [key for key in sorted({*ours, *theirs}) if ours.get(key) != theirs.get(key)]
                 ours, theirs = (
-                    ", ".join(f"{key} {one.get(key, 'missing')}" for key in fields) for one in (ours, theirs)
+                    ", ".join(f"{key} {side.get(key, 'missing')}" for key in fields)
+                    for side in (ours, theirs)
                 )
             if ours != theirs:
                 lines.append(f"{group}: {name} is {ours}, committed {theirs}")

@@ -31,7 +31,7 @@ def declared(path: Path) -> dict[str, Any]:
 @lru_cache(maxsize=100)
 def _declared(text: str, name: str) -> dict[str, Any]:
     """The same from a notebook's text, so that a file is parsed once however often it is asked for."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for cell in json.loads(text)["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
             try:
@@ -40,13 +40,13 @@ def _declared(text: str, name: str) -> dict[str, Any]:
                 raise ValueError(f"the cell tagged parameters of {name} cannot be read: {error}") from None
             for line in lines:
                 parameter, value = _assigned(line)
-                if parameter is None or not _is_plain(value) or parameter in found:
+                if parameter is None or not _is_plain(value) or parameter in values:
                     raise ValueError(
                         f"the cell tagged parameters of {name} must give plain values (a number, a text, "
                         f"true or false, a list of these) to names, once each, got {ast.unparse(line)!r}"
                     )
-                found[parameter] = value
-    return found
+                values[parameter] = value
+    return values
 
 
 def _assigned(line: ast.stmt) -> tuple[str | None, Any]:

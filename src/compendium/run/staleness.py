@@ -74,7 +74,7 @@ def dependencies(name: str, claims: Mapping[str, Any]) -> list[Path]:
 
 def closure(modules: Iterable[str]) -> set[Path]:
     """The files of modules of the project, of the packages around them and of all that these import."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     seen: set[str] = set()
     waiting = list(modules)
     while waiting:
@@ -82,10 +82,10 @@ def closure(modules: Iterable[str]) -> set[Path]:
         for name in {".".join(parts[:length]) for length in range(1, len(parts) + 1)} - seen:
             seen.add(name)
             path = _file(name)
-            if path is not None and path not in found:
-                found |= {file for file in (path, path.with_suffix(".toml")) if file.is_file()}
+            if path is not None and path not in files:
+                files |= {file for file in (path, path.with_suffix(".toml")) if file.is_file()}
                 waiting += imported(path.read_text(encoding="utf-8"))
-    return found
+    return files
 
 
 def _file(module: str) -> Path | None:
@@ -112,14 +112,14 @@ def _claims(names: Iterable[str]) -> dict[str, Any]:
     wanted = set(names)
     if not wanted:
         return {}
-    found: dict[str, Any] = {}
+    claims: dict[str, Any] = {}
     for file in ("claims", "corrections"):
         for claim in _toml(ROOT / "paper" / f"{file}.toml")["claim"]:
             if claim["id"] in wanted or EVERY_CLAIM in wanted:
-                found[claim["id"]] = claim
+                claims[claim["id"]] = claim
     if EVERY_CLAIM in wanted:
-        found["verdicts"] = _toml(ROOT / "paper" / "verdicts.toml")
-    return found
+        claims["verdicts"] = _toml(ROOT / "paper" / "verdicts.toml")
+    return claims
 
 
 def _entries(file: Path, number: str) -> dict[str, Any]:
@@ -159,8 +159,8 @@ def is_current(name: str, state: Mapping[str, Any]) -> bool:
     """Whether nothing that a notebook depends on, nor anything that it left, has changed."""
     try:
         known = state[name]
-        found = {path.name: manifest.digest(path) for path in outputs(name)}
-        return bool(known["inputs"] == inputs(name) and known["outputs"] == found)
+        digests = {path.name: manifest.digest(path) for path in outputs(name)}
+        return bool(known["inputs"] == inputs(name) and known["outputs"] == digests)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # something is missing or damaged
         return False
 
@@ -172,7 +172,7 @@ def remember(name: str, seconds: float, before: str | None = None) -> None:
     """
     if before is not None and everything(name) != before:
         return
-    found = {path.name: manifest.digest(path) for path in outputs(name)}
-    known = {"inputs": inputs(name), "outputs": found, "seconds": round(seconds, 1)}
+    digests = {path.name: manifest.digest(path) for path in outputs(name)}
+    known = {"inputs": inputs(name), "outputs": digests, "seconds": round(seconds, 1)}
     state = load_state() | {name: known}
     write(output_root() / STATE, json.dumps(state, indent=1, sort_keys=True) + "\n")

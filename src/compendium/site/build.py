@@ -186,17 +186,17 @@ def run_sphinx(folder: Path, *, draft: bool = False) -> list[str]:
 
 def mended(html: str) -> str:
     """A page without what keeps those out who listen to it: parts of the theme and of Sphinx."""
-    for found, better in {
+    for original, better in {
         '<aside class="sidebar-drawer"': '<aside aria-label="All pages" class="sidebar-drawer"',
         '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
         ' class="caption" role="heading"': ' class="caption"',  # it names no level
         '<th class="head"><p></p></th>': "<td></td>",
     }.items():
-        html = html.replace(found, better)
+        html = html.replace(original, better)
     # The parameters of a long signature are no list of definitions, as which Sphinx marks them.
-    for found in re.findall(r"<dl>\s*<dd>.*?</dl>", html, re.DOTALL):
-        lines = found.replace("<dd>", '<div class="sig-line">')
-        html = html.replace(found, re.sub(r"(</?)d[dl]>", r"\1div>", lines))
+    for signature in re.findall(r"<dl>\s*<dd>.*?</dl>", html, re.DOTALL):
+        lines = signature.replace("<dd>", '<div class="sig-line">')
+        html = html.replace(signature, re.sub(r"(</?)d[dl]>", r"\1div>", lines))
     return html
 
 

@@ -24,13 +24,13 @@ DARK = ("#131416", "#1a1c1e", "#1e2124", "#2b2b2b")
 """The backgrounds of the pages in light and in dark: page, side, under the mouse, code."""
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """The contrast ratio of two colours by WCAG 2: from 1 (the same) to 21 (black and white).
 
     >>> contrast("#000000", "#ffffff"), round(contrast("#0072B2", "#ffffff"), 2)
     (21.0, 5.19)
     """
-    low, high = sorted(map(_luminance, (one, other)))
+    low, high = sorted(map(_luminance, (first, second)))
     return (high + 0.05) / (low + 0.05)
 
 

@@ -56,7 +56,7 @@ def rows(formulas: dict[str, Any], text: str) -> list[Row]:
     """The equations of a TOML table by the lines of ``paper/equations.md``; each must have one."""
     first = {number: section for section, number in formulas["first"].items()}
     left = {name: formula for name, formula in formulas.items() if name != "first"}
-    found = []
+    table = []
     for numbers, says, home in re.findall(r"^\| (\d[\d, –]*) \| (.*) \| (.*) \|$", text, re.MULTILINE):
         ends = [int(number) for number in re.findall(r"\d+", numbers)]
         proposition = "".join(re.findall(r"Proposition \d", says))
@@ -65,10 +65,10 @@ def rows(formulas: dict[str, Any], text: str) -> list[Row]:
             for number in range(ends[0], ends[-1] + 1)
         )
         section = first[max(number for number in first if number <= ends[0])]
-        found.append(Row(section, equations, says, home))
+        table.append(Row(section, equations, says, home))
     if left:
         raise ValueError(f"paper/equations.md has no line for the equations {', '.join(left)}")
-    return found
+    return table
 
 
 def read_rows(source: Path) -> list[Row]:
@@ -77,10 +77,10 @@ def read_rows(source: Path) -> list[Row]:
     return rows(formulas, (source / HOMES).read_text(encoding="utf-8"))
 
 
-def by_function(found: Sequence[Row]) -> dict[str, list[Equation]]:
+def by_function(table: Sequence[Row]) -> dict[str, list[Equation]]:
     """The equations of each function; those of `certified` have the equations of their namesakes."""
     homes: dict[str, list[Equation]] = {}
-    for row in found:
+    for row in table:
         for name in re.findall(r"`([\w.]+)`", row.home):
             homes.setdefault(name, []).extend(row.equations)
     for name, equations in list(homes.items()):
@@ -90,11 +90,11 @@ def by_function(found: Sequence[Row]) -> dict[str, list[Equation]]:
     return homes
 
 
-def page(text: str, found: Sequence[Row]) -> str:
+def page(text: str, table: Sequence[Row]) -> str:
     """``paper/equations.md`` with its formulas typeset in place of the table, and its names as links."""
     head, tail = re.split(r"(?:^\|.*\n)+", text, maxsplit=1, flags=re.MULTILINE)
     blocks, section = [linked(head)], ""
-    for row in found:
+    for row in table:
         if row.section != section:
             section = row.section
             blocks.append(f"## {section}\n")

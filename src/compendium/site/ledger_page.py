@@ -110,15 +110,15 @@ class Ledger:
 
     def sections(self) -> dict[str, list[Line]]:
         """The paper's lines by section, in its order."""
-        found: dict[str, list[Line]] = {}
+        by_section: dict[str, list[Line]] = {}
         for line in self.paper:
-            found.setdefault(line.claim.section, []).append(line)
-        return found
+            by_section.setdefault(line.claim.section, []).append(line)
+        return by_section
 
     def counts(self) -> dict[str, int]:
         """How many lines of the paper have each kind of verdict, those to be seen first in front."""
-        found = Counter(line.kind for line in self.paper)
-        return {kind: found[kind] for kind in KINDS}
+        tally = Counter(line.kind for line in self.paper)
+        return {kind: tally[kind] for kind in KINDS}
 
     def of(self, kind: str) -> list[Line]:
         """The lines of the paper with one kind of verdict."""
@@ -207,5 +207,5 @@ def as_html(text: str) -> Markup:
     p<sup>Q</sup> &lt; <span class="number">1.5e-5</span> = 2<sup>−16</sup>·e<sup>γz²</sup>
     """
     html = re.sub(r"-?\d[\d.]*e-\d+", r'<span class="number">\g<0></span>', str(escape(text)))
-    html = re.sub(r"\^\(([^()]*)\)|\^([−-]?\w+)", lambda found: f"<sup>{found[1] or found[2]}</sup>", html)
+    html = re.sub(r"\^\(([^()]*)\)|\^([−-]?\w+)", lambda match: f"<sup>{match[1] or match[2]}</sup>", html)
     return Markup(html)  # noqa: S704 (it was escaped)

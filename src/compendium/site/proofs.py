@@ -43,7 +43,7 @@ class Result:
 
 def results(text: str) -> list[Result]:
     """All theorems and lemmas in order; each must have an anchor, a statement, a proof and functions."""
-    found = []
+    statements = []
     for match in _RESULT.finditer(text):
         kind, number, body = match["kind"], match["number"], match["text"]
         code = _CODE.search(body)
@@ -57,11 +57,11 @@ def results(text: str) -> list[Result]:
         if missing:
             raise ValueError(f"{kind} {number} of {PROOFS} lacks {', '.join(missing)}")
         functions = tuple(re.findall(r"`([\w.]+)`", code[1] if code else ""))
-        found.append(Result(kind, int(number), match["title"], body, functions))
+        statements.append(Result(kind, int(number), match["title"], body, functions))
     headings = re.findall(r"^### ", text, re.MULTILINE)
-    if len(found) != len(headings):
-        raise ValueError(f"{PROOFS} has {len(headings)} headings, but {len(found)} theorems and lemmas")
-    return found
+    if len(statements) != len(headings):
+        raise ValueError(f"{PROOFS} has {len(headings)} headings, but {len(statements)} theorems and lemmas")
+    return statements
 
 
 def read(root: Path) -> list[Result]:

@@ -116,9 +116,9 @@ def find(app: Any, env: Any, node: Any, shown: Any) -> Any:
         return None
     for part in ("", ".beyond", ".counts", ".microdata", ".support", ".support.parameters"):
         name = f"{PACKAGE}{part}.{node['reftarget']}"
-        found = env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, shown)
-        if found:
-            return found
+        target = env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, shown)
+        if target:
+            return target
     return None
 
 

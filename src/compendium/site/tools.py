@@ -34,7 +34,9 @@ def fragment(path: Path) -> str:
 
 def _groups(fields: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]]:
     """The fields of each group, with their names."""
-    return [(group, list(found)) for group, found in groupby(fields.items(), lambda item: item[1]["group"])]
+    return [
+        (group, list(members)) for group, members in groupby(fields.items(), lambda item: item[1]["group"])
+    ]
 
 
 def explorer_data() -> dict[str, Any]:

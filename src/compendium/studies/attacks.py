@@ -88,7 +88,7 @@ def run(
     start = parameters.integer(seed, "seed", low=0, high=2**64 - 1)
     count = parameters.integer(rounds, "rounds", low=1, high=10_000)
     known, cell = _cells(people, by)
-    found: dict[str, list[Trials]] = {way: [] for way in protections}
+    trials: dict[str, list[Trials]] = {way: [] for way in protections}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(count):
             draws = np.random.default_rng([start, turn])
@@ -106,14 +106,14 @@ def run(
             others = np.bincount(cell)[occupied] - 1
             for way, protection in protections.items():
                 published = (
-                    microdata.perturb(one, by=by, protection=protection, categories=known, secret_file=file)
-                    for one in tables
+                    microdata.perturb(table, by=by, protection=protection, categories=known, secret_file=file)
+                    for table in tables
                 )
-                values = (one.table["count"].to_numpy()[occupied] for one in published)
-                found[way].append(Trials(others, present, *values))
+                values = (release.table["count"].to_numpy()[occupied] for release in published)
+                trials[way].append(Trials(others, present, *values))
     return {
         way: Trials(*(np.concatenate(part) for part in zip(*each, strict=True)))
-        for way, each in found.items()
+        for way, each in trials.items()
     }
 
 
@@ -142,7 +142,7 @@ def _keyed(people: Any, by: Sequence[str], id: str, file: Path) -> Any:
 
 
 def rates(
-    found: Mapping[str, Trials], protections: Mapping[str, microdata.Protection], *, support: int
+    by_way: Mapping[str, Trials], protections: Mapping[str, microdata.Protection], *, support: int
 ) -> list[Rate]:
     """What came of three attacks, for cells with no others, with fewer than D and with D or more.
 
@@ -152,7 +152,7 @@ def rates(
     how many the others are, and guesses by a difference of two or more.
     """
     made = []
-    for way, trials in found.items():
+    for way, trials in by_way.items():
         table = protections[way].table
         place = table.place(trials.others)
         known = guesses.verdicts(table)
@@ -183,9 +183,9 @@ def _by_count(chance: Callable[[int], float], others: Integers) -> NDArray[np.fl
 
 
 def _rate(names: tuple[str, str, str], right: Flags, exact: NDArray[np.float64]) -> Rate:
-    tried, found = len(right), int(right.sum())
-    low, high = binomtest(found, tried).proportion_ci(method="wilson")
-    return Rate(*names, tried, found, float(exact.mean()), float(low), float(high))
+    tried, hits = len(right), int(right.sum())
+    low, high = binomtest(hits, tried).proportion_ci(method="wilson")
+    return Rate(*names, tried, hits, float(exact.mean()), float(low), float(high))
 
 
 def groups(support: int) -> list[tuple[str, float, float]]:
@@ -214,7 +214,7 @@ def exposed(published: microdata.Published) -> Exposed:
     counts, true = utility.arrays(published)
     pairs = unequal = 0
     for axis in range(true.ndim):
-        (part, total), (shown, shown_total) = (np.split(one, [-1], axis=axis) for one in (true, counts))
+        (part, total), (shown, shown_total) = (np.split(array, [-1], axis=axis) for array in (true, counts))
         apart = (total - part == 1) & (part > 0)
         pairs += int(apart.sum())
         unequal += int((apart & (shown != shown_total)).sum())

@@ -183,8 +183,8 @@ def explore(settings: Settings) -> Explored:
     Settings that have no answer raise a RefusalError; the symmetric rule's search for the nearest table,
     where it grows too large, raises an ArithmeticError.
 
-    >>> found = explore(Settings())
-    >>> found.support, found.table_keeps, found.after.epsilon_two_sided
+    >>> explored = explore(Settings())
+    >>> explored.support, explored.table_keeps, explored.after.epsilon_two_sided
     (25, True, 0.498039...)
     """
     target = parameters.delta(settings.delta)
@@ -319,13 +319,13 @@ def ranges(values: Iterable[int]) -> str:
     >>> ranges([-9, -8, -7, 4, 9]), ranges([])
     ('-9 to -7, 4, 9', 'none')
     """
-    found: list[list[int]] = []
+    runs: list[list[int]] = []
     for value in values:
-        if found and found[-1][1] == value - 1:
-            found[-1][1] = value
+        if runs and runs[-1][1] == value - 1:
+            runs[-1][1] = value
         else:
-            found.append([value, value])
-    return ", ".join(str(low) if low == high else f"{low} to {high}" for low, high in found) or "none"
+            runs.append([value, value])
+    return ", ".join(str(low) if low == high else f"{low} to {high}" for low, high in runs) or "none"
 
 
 class Curve(NamedTuple):
@@ -345,8 +345,8 @@ def curve(explored: Explored) -> Curve:
     levels = np.arange(STEPS + 1) * float(explored.design.epsilon) / 100
     weights = np.array(explored.table.weights, dtype=np.float64) / explored.table.keysize
     sides = (privacy.neighbours(explored.pmf), privacy.neighbours(weights))
-    found = ([max(privacy.hockey_stick(*side, float(level))) for level in levels] for side in sides)
-    return Curve(levels, *map(np.array, found))
+    deltas = ([max(privacy.hockey_stick(*side, float(level))) for level in levels] for side in sides)
+    return Curve(levels, *map(np.array, deltas))
 
 
 def csv(explored: Explored) -> str:

@@ -47,23 +47,26 @@ def address(typed: Mapping[str, str]) -> str:
     return "#" + "&".join(f"{name}={quote(text, safe='^')}" for name, text in typed.items())
 
 
-def _whole(found: Explored) -> dict[str, str]:
+def _whole(explored: Explored) -> dict[str, str]:
     """The settings as typed, with D and KEYSIZE written out: some shells read ^ and ** their own way."""
-    return texts(found.settings) | {"support": str(found.support), "keysize": str(found.table.keysize)}
+    return texts(explored.settings) | {
+        "support": str(explored.support),
+        "keysize": str(explored.table.keysize),
+    }
 
 
-def command(found: Explored) -> str:
+def command(explored: Explored) -> str:
     """The command line that prints the same lookup table; no sign in it means anything to a shell.
 
     >>> command(explorer.explore(Settings(keysize=2**16)))
     'tablebuilder-dp table --epsilon 0.5 --support 25 --slack 0.1 --keysize 65536 --rule ceiling --json'
     """
-    return say("command", **_whole(found))
+    return say("command", **_whole(explored))
 
 
-def file_name(found: Explored) -> str:
+def file_name(explored: Explored) -> str:
     """What the lookup table is called when it is taken home."""
-    return say("file", **_whole(found))
+    return say("file", **_whole(explored))
 
 
 def python(typed: Mapping[str, str]) -> str:
@@ -86,12 +89,12 @@ def side_by_side(choices: Mapping[str, Settings], shown: Sequence[str]) -> str:
     problems = {}
     for label, settings in choices.items():
         try:
-            found = explorer.explore(settings)
+            explored = explorer.explore(settings)
         except (ValueError, ArithmeticError) as error:
             problems[label] = str(error)
             continue
-        numbers = explorer.numbers(found)
-        kept = {"noise": found.noise_keeps, "table": found.table_keeps}
+        numbers = explorer.numbers(explored)
+        kept = {"noise": explored.noise_keeps, "table": explored.table_keeps}
         words = " and ".join(what for what, keeps in kept.items() if keeps) or "neither"
         rows.append((label, *(numbers[name] for name in shown), words))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -111,35 +114,35 @@ def settings(typed: Mapping[str, str], support: int) -> str:
     return say(kind, **{**typed, "support": support})
 
 
-def verdict(found: Explored) -> str:
+def verdict(explored: Explored) -> str:
     """Whether the table keeps the wanted (ε, δ)."""
-    typed, numbers = texts(found.settings), explorer.numbers(found)
-    return say("kept" if found.table_keeps else "broken", **numbers | typed)
+    typed, numbers = texts(explored.settings), explorer.numbers(explored)
+    return say("kept" if explored.table_keeps else "broken", **numbers | typed)
 
 
-def reasons(found: Explored) -> str:
+def reasons(explored: Explored) -> str:
     """Why the promise is kept or broken, and what else there is to know about the table."""
-    share = explorer.text(Fraction(1, found.table.keysize))
-    numbers = explorer.numbers(found) | {"share": share}
-    return f"{say(_why(found, numbers), **numbers)} {say(_ratios(found), **numbers)}"
+    share = explorer.text(Fraction(1, explored.table.keysize))
+    numbers = explorer.numbers(explored) | {"share": share}
+    return f"{say(_why(explored, numbers), **numbers)} {say(_ratios(explored), **numbers)}"
 
 
-def _why(found: Explored, numbers: Mapping[str, str]) -> str:
-    if not found.table_keeps and parameters.delta(found.settings.delta) * found.table.keysize < 1:
+def _why(explored: Explored, numbers: Mapping[str, str]) -> str:
+    if not explored.table_keeps and parameters.delta(explored.settings.delta) * explored.table.keysize < 1:
         return "too_few_keys"
-    if not found.noise_keeps:
-        return "by_chance" if found.table_keeps else "too_small"
-    if not found.table_keeps:
-        return "rounding_breaks_symmetric" if found.settings.rule == "symmetric" else "rounding_breaks"
-    if found.table_keeps_noise:
+    if not explored.noise_keeps:
+        return "by_chance" if explored.table_keeps else "too_small"
+    if not explored.table_keeps:
+        return "rounding_breaks_symmetric" if explored.settings.rule == "symmetric" else "rounding_breaks"
+    if explored.table_keeps_noise:
         return "no_larger"
     return "slightly_larger" if numbers["delta"] == numbers["delta_table"] else "larger"
 
 
-def _ratios(found: Explored) -> str:
-    if found.table.lost:
+def _ratios(explored: Explored) -> str:
+    if explored.table.lost:
         return "some_lost"
-    return "ratios_within" if found.keeps_epsilon else "ratios_exceed"
+    return "ratios_within" if explored.keeps_epsilon else "ratios_exceed"
 
 
 def ladder(name: str) -> list[str]:

@@ -118,12 +118,12 @@ def offices(
     )
     if perturbation.guarantee(careful, first=0, epsilon=noise.epsilon).delta > promised:
         raise parameters.wrong_value("delta", f"one that {KEYSIZE} keys can keep", delta)
-    found = (
+    trio = (
         Office(OPEN, plain, level, given),
         Office(CARELESS, little, level, math.nan, small),
         Office(CAREFUL, careful, level, promised),
     )
-    return {office.name: office for office in found}
+    return {office.name: office for office in trio}
 
 
 class Rounds(NamedTuple):
@@ -210,8 +210,8 @@ def score(right: int, rounds: int) -> Score:
     """
     if not rounds:
         return Score(0, 0, 0.0, 1.0)
-    found = binomtest(right, rounds).proportion_ci(confidence_level=0.95, method="exact")
-    return Score(rounds, right, float(found.low), float(found.high))
+    interval = binomtest(right, rounds).proportion_ci(confidence_level=0.95, method="exact")
+    return Score(rounds, right, float(interval.low), float(interval.high))
 
 
 def play(

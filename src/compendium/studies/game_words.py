@@ -120,25 +120,25 @@ class Shown:
 # --- A score ------------------------------------------------------------------------------------
 
 
-def score(found: Score) -> str:
+def score(result: Score) -> str:
     """A rate with its interval."""
-    shares = {"rate": percent(found.rate), "low": percent(found.low), "high": percent(found.high)}
-    return say("score", right=found.right, rounds=found.rounds, **shares)
+    shares = {"rate": percent(result.rate), "low": percent(result.low), "high": percent(result.high)}
+    return say("score", right=result.right, rounds=result.rounds, **shares)
 
 
-def sentence(found: Score, *, bound: float, plan: int) -> str:
+def sentence(result: Score, *, bound: float, plan: int) -> str:
     """What a score says about the bound, in plain words.
 
     >>> from compendium.studies.game import score
     >>> sentence(score(12, 20), bound=0.6225, plan=20)
     'The interval contains one half: ... After 20 rounds the interval still contains the bound of ...'
     """
-    if not found.rounds:
+    if not result.rounds:
         return say("nothing_played")
-    coin = "better" if found.low > 0.5 else "worse" if found.high < 0.5 else "coin"
-    side = "below" if found.high < bound else "above" if found.low > bound else "contains"
-    kinds = ["partly"] * (found.rounds < plan) + [coin, "nothing" if bound == 1 else side]
-    return " ".join(say(kind, rounds=found.rounds, plan=plan, bound=percent(bound)) for kind in kinds)
+    coin = "better" if result.low > 0.5 else "worse" if result.high < 0.5 else "coin"
+    side = "below" if result.high < bound else "above" if result.low > bound else "contains"
+    kinds = ["partly"] * (result.rounds < plan) + [coin, "nothing" if bound == 1 else side]
+    return " ".join(say(kind, rounds=result.rounds, plan=plan, bound=percent(bound)) for kind in kinds)
 
 
 def delta(office: Office, asks: int) -> str:
@@ -163,11 +163,11 @@ def exactly(office: Office, threshold: float, asks: int) -> str:
     return said if answers == asks else f"{said} {say('all_same')}"
 
 
-def bar(found: Score, *, bound: float, best: float) -> str:
+def bar(result: Score, *, bound: float, best: float) -> str:
     """A score on a line from 0 to 100 %, beside the best possible rate and the bound, as SVG."""
-    shares = {"low": found.low, "high": found.high, "rate": found.rate, "best": best, "bound": bound}
+    shares = {"low": result.low, "high": result.high, "rate": result.rate, "best": best, "bound": bound}
     values = {f"{name}_share": percent(share) for name, share in shares.items()}
-    label = say("line_score" if found.rounds else "line", **values)
+    label = say("line_score" if result.rounds else "line", **values)
     values |= {name: f"{10 + 300 * share:.1f}" for name, share in shares.items()}
     values |= {f"{name}_anchor": "end" if shares[name] > 0.7 else "middle" for name in ("best", "bound")}
-    return say("bar", **values, label=label, shown=int(found.rounds > 0))
+    return say("bar", **values, label=label, shown=int(result.rounds > 0))

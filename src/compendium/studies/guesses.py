@@ -28,8 +28,8 @@ def verdicts(table: PerturbationTable) -> Verdicts:
     """The likelihood-ratio guess, the best there is for one published count; right (1 + δ(0))/2 of the time.
 
     >>> from tablebuilder_dp.counts.rows import OfVariance
-    >>> found = verdicts(perturbation.build(OfVariance(2, 1), keysize=256))
-    >>> found.speaks[0], float(found.right[0])
+    >>> best = verdicts(perturbation.build(OfVariance(2, 1), keysize=256))
+    >>> best.speaks[0], float(best.right[0])
     (array([False, False, False,  True,  True,  True]), 0.80078125)
     """
     support = table.support
@@ -51,9 +51,9 @@ def agreement(table: PerturbationTable, first: int, second: int) -> float:
     (0.375, 0.0)
     """
     low, high = sorted((first, second))
-    one, other = (table.row(count).weights for count in (low, high))
+    lower, upper = (table.row(count).weights for count in (low, high))
     shift = high - low
-    return sum(a * b for a, b in zip(one[shift:], other, strict=False)) / table.keysize**2
+    return sum(a * b for a, b in zip(lower[shift:], upper, strict=False)) / table.keysize**2
 
 
 def unequal(table: PerturbationTable, n: int) -> float:

@@ -73,12 +73,12 @@ def by_size(
 ) -> list[Size]:
     """The errors of cells, class by class; classes without cells are left out.
 
-    >>> one = Measures(np.array([0.5, 0.0]), np.array([0.25, 1.0]), np.zeros(2))
-    >>> by_size(np.array([0, 0, 20]), np.array([0, 1, 23]), designed=one, starts=[0, 1, inf])[1]
+    >>> measures = Measures(np.array([0.5, 0.0]), np.array([0.25, 1.0]), np.zeros(2))
+    >>> by_size(np.array([0, 0, 20]), np.array([0, 1, 23]), designed=measures, starts=[0, 1, inf])[1]
     Size(low=1, high=inf, cells=1, mean=3.0, spread=0.0, designed_mean=0.0, designed_spread=1.0, far=1.0,
          relative=0.15)
     """
-    found = []
+    sizes = []
     error, row = published - true, np.minimum(true, len(designed.bias) - 1)
     for low, high in pairwise(starts):
         chosen = (true >= low) & (true < high)
@@ -88,8 +88,8 @@ def by_size(
             far = float((10 * abs(here) > true[chosen]).mean())
             measured = float(here.mean()), float(here.std()), _rounded(bias.mean()), spread
             relative = float((abs(here) / true[chosen]).mean()) if low > 0 else nan
-            found.append(Size(int(low), high, len(here), *measured, far, relative))
-    return found
+            sizes.append(Size(int(low), high, len(here), *measured, far, relative))
+    return sizes
 
 
 def totals(published: Published, *, designed: Measures) -> list[Total]:
@@ -102,7 +102,7 @@ def totals(published: Published, *, designed: Measures) -> list[Total]:
     lengths = [length - 1 for length in true.shape]
     row = np.minimum(true, len(designed.bias) - 1)
     bias, variance = designed.bias[row], designed.variance[row]
-    found = []
+    kinds = []
     for size in range(1, len(lengths) + 1):
         for axes in combinations(range(len(lengths)), size):
             chosen = _sums(true > 0, axes) > 1
@@ -110,7 +110,7 @@ def totals(published: Published, *, designed: Measures) -> list[Total]:
                 above = (_sums(counts, axes) - _total(counts, axes))[chosen]
                 expected = (_sums(bias, axes) - _total(bias, axes))[chosen]
                 squares = (_sums(variance, axes) + _total(variance, axes))[chosen]
-                found.append(
+                kinds.append(
                     Total(
                         over=tuple(published.by[axis] for axis in axes),
                         parts=int(np.prod([lengths[axis] for axis in axes])),
@@ -121,7 +121,7 @@ def totals(published: Published, *, designed: Measures) -> list[Total]:
                         designed_spread=sqrt(squares.mean()),
                     )
                 )
-    return found
+    return kinds
 
 
 def _rounded(value: Any) -> float:
@@ -134,9 +134,9 @@ def arrays(published: Published) -> tuple[Integers, Integers]:
     if not (published.margins and published.audit) or published.only_positive:
         raise ValueError("published must have margins, all cells and an audit")
     over = np.array(published.table["total_over"].to_pylist())
-    # So many rows are totals over all variables but one, as that one has categories.
-    others = (", ".join(one for one in published.by if one != name) for name in published.by)
-    shape = [int((over == one).sum()) + 1 for one in others]
+    # As many rows are totals over all variables but one as that one has categories.
+    others = (", ".join(other for other in published.by if other != name) for name in published.by)
+    shape = [int((over == label).sum()) + 1 for label in others]
     counts, true = (published.table[name].to_numpy().reshape(shape) for name in ("count", "true_count"))
     return counts, true
 

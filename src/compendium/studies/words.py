@@ -29,9 +29,9 @@ def fill(template: str, /, **values: object) -> str:
     """
 
     def put(place: re.Match[str]) -> str:
-        name, one, many = place.groups()
+        name, singular, plural = place.groups()
         value = str(values[name])
-        return value if one is None else one if value == "1" else many
+        return value if singular is None else singular if value == "1" else plural
 
     return PLACE.sub(put, template)
 

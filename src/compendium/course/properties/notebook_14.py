@@ -18,7 +18,7 @@ def exercise_14_3(answer: Any) -> str:
         return "The answer must be a number from 0.005 to 1."
     made = design.guide("0.5", "1e-4")
     grid = {"value_discretization_interval": float(width[0]), "use_connect_dots": True}
-    one = pld.from_discrete_gaussian_mechanism((2 * float(made.gamma)) ** -0.5, truncation_bound=25, **grid)
+    cell = pld.from_discrete_gaussian_mechanism((2 * float(made.gamma)) ** -0.5, truncation_bound=25, **grid)
     exact = float(composition.delta(made, 1, cells=10))
-    off = float(one.self_compose(10).get_delta_for_epsilon(1.0)) / exact - 1
+    off = float(cell.self_compose(10).get_delta_for_epsilon(1.0)) / exact - 1
     return "" if abs(off) <= 1e-7 else f"The upper bound is too high by {off:.1e} of the exact delta."

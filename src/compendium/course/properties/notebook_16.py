@@ -28,13 +28,13 @@ def exercise_16_3(answer: Any) -> str:
 
 def exercise_16_4(answer: Any) -> str:
     """Somebody whom a published table with margins gives away."""
-    found = numbers([answer], 1)
-    if found is None:
+    values = numbers([answer], 1)
+    if values is None:
         return "The answer must be the person_id of somebody, an integer."
     people, cells = _small_census()
-    if found[0] not in people:
+    if values[0] not in people:
         return "Nobody in this census has that person_id."
-    region, age, sex = people[int(found[0])]
+    region, age, sex = people[int(values[0])]
     shown = []
     for over in ("", "age", "region", "region, age"):  # a cell may be a margin itself
         place = (None if "region" in over else region, None if "age" in over else age)
@@ -44,7 +44,7 @@ def exercise_16_4(answer: Any) -> str:
         shown += [(part["count"], total["count"]) for part in near]
     if not shown:
         return "No cell has everybody but this person of its total over sex, and somebody."
-    return "" if any(one != whole for one, whole in shown) else "Cell and total show the same count."
+    return "" if any(part != whole for part, whole in shown) else "Cell and total show the same count."
 
 
 @cache
@@ -65,4 +65,4 @@ def _small_census() -> tuple[dict[int, tuple[Any, ...]], dict[tuple[Any, ...], d
         made = microdata.perturb(keyed, by=by, protection=noisy, margins=True, audit=True)
         known = parquet.read_table(people).to_pylist()
     cells = {(*map(row.get, by), row["total_over"]): row for row in made.table.to_pylist()}
-    return {one["person_id"]: tuple(map(one.get, by)) for one in known}, cells
+    return {person["person_id"]: tuple(map(person.get, by)) for person in known}, cells

@@ -39,8 +39,8 @@ def _kinks(epsilon: Fraction, support: int) -> list[Enclosure]:
     return [_delta(epsilon, support, epsilon / (2 * m - 1)) for m in range(1, support + 1)]
 
 
-def _least(found: Sequence[Enclosure]) -> Enclosure:
-    return Enclosure(min(one.lower for one in found), min(one.upper for one in found))
+def _least(deltas: Sequence[Enclosure]) -> Enclosure:
+    return Enclosure(min(delta.lower for delta in deltas), min(delta.upper for delta in deltas))
 
 
 # --- The best γ -------------------------------------------------------------------------------
@@ -63,11 +63,11 @@ def _free_gamma() -> tuple[int, int, Enclosure]:
     """Example 1 with γ free: the smallest support, its m and its δ."""
     level, target = EXAMPLE_1
     for support in range(1, 100):
-        found = _kinks(level, support)
-        if any(one.upper <= target for one in found):
-            m = min(range(support), key=lambda place: found[place].lower) + 1
-            return support, m, found[m - 1]
-        if not all(one.lower > target for one in found):
+        deltas = _kinks(level, support)
+        if any(delta.upper <= target for delta in deltas):
+            m = min(range(support), key=lambda place: deltas[place].lower) + 1
+            return support, m, deltas[m - 1]
+        if not all(delta.lower > target for delta in deltas):
             break
     raise ArithmeticError("a delta is too near the target to tell")
 
@@ -214,8 +214,8 @@ def least_delta(claim: Claim) -> Cases:
             [mass * Fraction(draw.randint(900, 1100), 1000) ** draw.choice((1, 9)) for mass in geometric]
             for _ in range(40)
         ]
-        found = [_both_ways([m / sum(masses) for m in masses], growth) for masses in (geometric, *others)]
-        return bool(found[0] == printed and min(found[1:]) > printed)
+        deltas = [_both_ways([m / sum(masses) for m in masses], growth) for masses in (geometric, *others)]
+        return bool(deltas[0] == printed and min(deltas[1:]) > printed)
 
     return on_grid("growth D", product((Fraction(11, 10), Fraction(5, 3), Fraction(4)), (1, 2, 5, 12)), holds)
 
@@ -225,7 +225,7 @@ def least_delta(claim: Claim) -> Cases:
 
 @cache
 def _composed(epsilon: Fraction, cells: int) -> Enclosure:
-    """δ of so many cells with Example 1's noise, cell after cell and term by term, in intervals."""
+    """δ of this many cells with Example 1's noise, cell after cell and term by term, in intervals."""
     made = design.guide(*EXAMPLE_1)
     D, gamma = made.support, enclosed(made.gamma)
     weights = [(-z * z * gamma).exp() for z in range(-D, D + 1)]
@@ -324,9 +324,9 @@ def hole(claim: Claim) -> Cases:
 
     def holds(D: int, V: int) -> bool:
         printed = evaluate(claim.printed, V=V)
-        one = certified_counts.row(OfVariance(D, V), 1).pmf[D - 1]  # the probability of publishing 0
+        zero = certified_counts.row(OfVariance(D, V), 1).pmf[D - 1]  # the probability of publishing 0
         rare = Fraction(1, 1 + V)  # of publishing 1 + V, and else 0: unbiased, of variance V
         fits = rare * (1 + V) == 1 and rare * (1 + V) ** 2 - 1 == V
-        return bool(fits and rare == printed and 1 - one.upper >= printed)
+        return bool(fits and rare == printed and 1 - zero.upper >= printed)
 
     return on_grid("D V", product((3, 5, 11, 25), (1, 2, 3, 7)), holds)

@@ -45,8 +45,8 @@ def table_entries(claim: Claim) -> Cases:
     tried = []
     for D, bits in product((1, 4, 11, 25), (8, 16, 24, 32)):
         made = design.proposition_3("0.5", support=D)
-        found = sampling.lookup_table(made, keysize=2**bits)
-        tried.append((f"D = {D}, KEYSIZE = 2^{bits}", len(found.cuts) == evaluate(claim.printed, D=D)))
+        table = sampling.lookup_table(made, keysize=2**bits)
+        tried.append((f"D = {D}, KEYSIZE = 2^{bits}", len(table.cuts) == evaluate(claim.printed, D=D)))
     return cases(tried)
 
 
@@ -54,11 +54,11 @@ def larger_needed(claim: Claim) -> Cases:
     """For Example 1's noise the printed condition holds at the large key size and fails at the small one."""
     tried = []
     for bits, expected in ((claim.at["small"], False), (claim.at["large"], True)):
-        found = examples.table(bits)
-        after, delta = sampling.after_sampling(found), examples.example().delta
+        table = examples.table(bits)
+        after, delta = sampling.after_sampling(table), examples.example().delta
         holds = evaluate(
             claim.printed,
-            lost=len(found.lost),
+            lost=len(table.lost),
             eps=examples.EPSILON,
             eps_Q=Fraction(min(after.epsilon_two_sided, 10**6)),
             delta=Fraction(delta),
@@ -196,22 +196,22 @@ def components(claim: Claim) -> Truth:
     }
     readings = {}
     for name, parts in senses.items():
-        found = evaluate(claim.printed, **{f"CellKey{j}": part for j, part in enumerate(parts, 1)})
+        combined = evaluate(claim.printed, **{f"CellKey{j}": part for j, part in enumerate(parts, 1)})
         readings[name] = cases(
-            (f"cell {cell}", bool(same)) for cell, same in enumerate(np.asarray(found) == keys)
+            (f"cell {cell}", bool(same)) for cell, same in enumerate(np.asarray(combined) == keys)
         )
     return Truth(readings)
 
 
 def consistent(claim: Claim) -> str:
     """Whether the same records, asked for in any order and beside any other cells, get the same noise."""
-    records, found = cellkey.record_keys(60, seed=11), examples.table(32)
+    records, table = cellkey.record_keys(60, seed=11), examples.table(32)
     cell = records[:20]
     asked = [cellkey.cell_keys(cell, np.zeros(20, dtype=int))[0]]
     for seed in range(20):
         order = np.random.default_rng(seed).permutation(60)
         asked.append(cellkey.cell_keys(records[order], (order >= 20).astype(int))[0])
-    noises = {int(sampling.sample(found, int(key))) for key in asked}
+    noises = {int(sampling.sample(table, int(key))) for key in asked}
     return "yes" if len(set(map(int, asked))) == len(noises) == 1 else "no"
 
 

@@ -66,12 +66,12 @@ def _ratios(table: sampling.LookupTable) -> list[Fraction]:
 def guarantee(claim: Claim) -> Cases:
     """With the printed e^ε neither direction exceeds δ^Q, exactly; with less, some ratio exceeds e^ε."""
 
-    def holds(one: Sampled) -> bool:
-        ratios = _ratios(one.table)
+    def holds(case: Sampled) -> bool:
+        ratios = _ratios(case.table)
         up, down = max(ratios), max(1 / ratio for ratio in ratios)
         growth = Fraction(evaluate(claim.printed, up=up, down=down))
         least = max(up, down) > growth * (1 - HAIR)
-        return least and _excess(one.table, growth) <= one.after.delta
+        return least and _excess(case.table, growth) <= case.after.delta
 
     return on_tables(holds, full_support=True)
 
@@ -79,11 +79,11 @@ def guarantee(claim: Claim) -> Cases:
 def smallest_epsilon(claim: Claim) -> Cases:
     """At `sampling.epsilon` both directions keep δ^Q, and at a hair less one of them does not."""
 
-    def holds(one: Sampled) -> bool:
-        level = Fraction(sampling.epsilon(one.table))
-        kept = _excess(one.table, enclosure(enclosed(level).exp()).lower) <= one.after.delta
+    def holds(case: Sampled) -> bool:
+        level = Fraction(sampling.epsilon(case.table))
+        kept = _excess(case.table, enclosure(enclosed(level).exp()).lower) <= case.after.delta
         less_growth = enclosure(enclosed(level * (1 - HAIR)).exp()).upper
-        return kept and (level == 0 or _excess(one.table, less_growth) > one.after.delta)
+        return kept and (level == 0 or _excess(case.table, less_growth) > case.after.delta)
 
     return on_tables(holds, full_support=True)
 
@@ -91,17 +91,19 @@ def smallest_epsilon(claim: Claim) -> Cases:
 def bias(claim: Claim) -> Cases:
     """The printed bias of the ceiling rule, exactly, at full support or not."""
     return on_tables(
-        lambda one: one.after.bias == evaluate(claim.printed, D=one.table.support, KEYSIZE=one.table.keysize)
+        lambda case: (
+            case.after.bias == evaluate(claim.printed, D=case.table.support, KEYSIZE=case.table.keysize)
+        )
     )
 
 
 def mirrored_weights(claim: Claim) -> Cases:
     """How many keys z has more than −z: none, but for the outermost pair the printed number."""
 
-    def holds(one: Sampled) -> bool:
-        weights = one.table.weights
-        gaps = [b - a for a, b in zip(weights[::-1], weights, strict=True)][: one.table.support]
-        return gaps == [evaluate(claim.printed), *[0] * (one.table.support - 1)]
+    def holds(case: Sampled) -> bool:
+        weights = case.table.weights
+        gaps = [b - a for a, b in zip(weights[::-1], weights, strict=True)][: case.table.support]
+        return gaps == [evaluate(claim.printed), *[0] * (case.table.support - 1)]
 
     return on_tables(holds)
 
@@ -143,12 +145,12 @@ def full_support_limit(claim: Claim) -> Enclosure:
 def delta_after_sampling(claim: Claim) -> Cases:
     """The printed δ^Q, and that it exceeds δ."""
 
-    def holds(one: Sampled) -> bool:
-        edge = certified.pmf(Noise(one.table.support, one.made.gamma), one.table.support)
+    def holds(case: Sampled) -> bool:
+        edge = certified.pmf(Noise(case.table.support, case.made.gamma), case.table.support)
         ends = {
-            evaluate(claim.printed, KEYSIZE=one.table.keysize, delta=end) for end in (edge.lower, edge.upper)
+            evaluate(claim.printed, KEYSIZE=case.table.keysize, delta=end) for end in (edge.lower, edge.upper)
         }
-        return ends == {one.after.delta} and one.after.delta > edge.upper
+        return ends == {case.after.delta} and case.after.delta > edge.upper
 
     return on_tables(holds)
 
@@ -162,7 +164,7 @@ def delta_floor(claim: Claim) -> Cases:
         if sampled(*point).table.full_support
     )
     return on_tables(
-        lambda one: near and one.after.delta >= evaluate(claim.printed, KEYSIZE=one.table.keysize),
+        lambda case: near and case.after.delta >= evaluate(claim.printed, KEYSIZE=case.table.keysize),
         full_support=True,
     )
 
@@ -170,14 +172,14 @@ def delta_floor(claim: Claim) -> Cases:
 def variance_error(claim: Claim) -> Cases:
     """|V^Q − V| stays below the printed bound, and somewhere comes to more than a quarter of it."""
 
-    def share(one: Sampled) -> Fraction:
-        D, K = one.table.support, one.table.keysize
-        truth = certified.variance(Noise(D, one.made.gamma))
-        error = max(abs(one.after.variance - end) for end in (truth.lower, truth.upper))
+    def share(case: Sampled) -> Fraction:
+        D, K = case.table.support, case.table.keysize
+        truth = certified.variance(Noise(D, case.made.gamma))
+        error = max(abs(case.after.variance - end) for end in (truth.lower, truth.upper))
         return error / Fraction(evaluate(claim.printed, D=D, KEYSIZE=K))
 
     used = max(share(sampled(*point)) for point in GRID) > Fraction(1, 4)
-    return on_tables(lambda one: used and share(one) < 1)
+    return on_tables(lambda case: used and share(case) < 1)
 
 
 def sufficient_keysize(claim: Claim) -> Cases:
@@ -219,20 +221,20 @@ def limit_attained(claim: Claim) -> Cases:
 
 def drop(claim: Claim) -> Enclosure | Fraction:
     """A part of Example 3's ε − ε^Q: of the slack, of the ceilings, of looking one way only, or all."""
-    one = sampled("0.5", 25, "0.1", 2**32)
-    steepest = one.made.gamma * (2 * one.table.support - 1)
-    ratios = _ratios(one.table)
+    example = sampled("0.5", 25, "0.1", 2**32)
+    steepest = example.made.gamma * (2 * example.table.support - 1)
+    ratios = _ratios(example.table)
     up, down = max(ratios), max(1 / ratio for ratio in ratios)
-    slack = one.made.epsilon - steepest
+    slack = example.made.epsilon - steepest
     if claim.at["part"] == "slack":
         return slack
     forward, both = (certified.logarithm(ratio, digits=40) for ratio in (up, max(up, down)))
     return {
         "ceilings": Enclosure(steepest - forward.upper, steepest - forward.lower),
         "direction": Enclosure(both.lower - forward.upper, both.upper - forward.lower),
-        "all": Enclosure(one.made.epsilon - forward.upper, one.made.epsilon - forward.lower),
+        "all": Enclosure(example.made.epsilon - forward.upper, example.made.epsilon - forward.lower),
         "share": Enclosure(
-            slack / (one.made.epsilon - forward.lower), slack / (one.made.epsilon - forward.upper)
+            slack / (example.made.epsilon - forward.lower), slack / (example.made.epsilon - forward.upper)
         ),
     }[claim.at["part"]]
 
@@ -244,8 +246,8 @@ def sizes_above(claim: Claim) -> str:
 
 def example_3_epsilon(claim: Claim) -> Enclosure:
     """Example 3's true ε for its δ^Q: two-sided, or the smallest."""
-    one = sampled("0.5", 25, "0.1", 2**32)
+    example = sampled("0.5", 25, "0.1", 2**32)
     if claim.at["which"] == "two-sided":
-        ratios = _ratios(one.table)
+        ratios = _ratios(example.table)
         return certified.logarithm(max(*ratios, *(1 / ratio for ratio in ratios)))
-    return certified.logarithm(Fraction(sampling.growth(one.table)))
+    return certified.logarithm(Fraction(sampling.growth(example.table)))

@@ -121,8 +121,8 @@ def affine(claim: Claim) -> Cases:
         powers = {z: x ** (z * z) for z in range(-D, D + 1)}
         start, slope = sum(z * z * power for z, power in powers.items()), -sum(powers.values())
         is_line = all(evaluate(claim.printed, D=D, V=V, x=x) == start + slope * V for V in (1, 2, 7))
-        one, two, three = (evaluate(claim.printed, D=D, V=1, x=x + Fraction(k, 9)) for k in (0, 1, 2))
-        tried.append((described(D=D, x=x), is_line and (two - one == three - two) is (D == 1)))
+        first, second, third = (evaluate(claim.printed, D=D, V=1, x=x + Fraction(k, 9)) for k in (0, 1, 2))
+        tried.append((described(D=D, x=x), is_line and (second - first == third - second) is (D == 1)))
     return cases(tried)
 
 
@@ -180,7 +180,7 @@ def limit_from_above(claim: Claim) -> Cases:
         for power in (1, 10, 20, 30):
             rate = enclosed(eps / (2 * D - 1) - 2 * eps / (4 * D * D - 1) / 10**power)
             distances.append(_quantity(claim.at["of"], D, rate) / limit - 1)
-        falls = all(less(two * 10**8, one) for one, two in pairwise(distances))
+        falls = all(less(later * 10**8, earlier) for earlier, later in pairwise(distances))
         tried.append((described(D=D, eps=eps), falls and less(enclosed(0), distances[-1])))
     return cases(tried)
 
@@ -247,12 +247,12 @@ def _edge_mass(D: int, gamma: Fraction) -> Any:
 
 def _designs() -> list[tuple[World, int]]:
     """The noise that z* = −D asks for, with its ι, throughout ι's domain."""
-    found = []
+    pairs = []
     for world in NEAR_RANGE:
         iota = world.gamma - world.eps // (2 * world.D - 1)
         if -40 <= iota < 0:
-            found.append((world, iota))
-    return found
+            pairs.append((world, iota))
+    return pairs
 
 
 def proposition_3_pmf(claim: Claim) -> Cases:
@@ -296,16 +296,16 @@ def proposition_3_holds(claim: Claim) -> Truth:
 @cache
 def _example_signs() -> dict[str, str]:
     """Example 1 with either sign of ι: p(−D), V and the true δ."""
-    found: dict[str, str] = {}
+    numbers: dict[str, str] = {}
     for name, sign in (("minus", 1), ("plus", -1)):
         gamma = Fraction(1, 98) + sign * Fraction(1, 24990)
         noise = Noise(25, gamma)
-        found |= {
+        numbers |= {
             f"{name}_edge": certified.pmf(noise, -25).digits(4),
             f"{name}_delta": certified.delta(noise, "0.5").digits(4),
             f"{name}_V": certified.variance(noise).digits(4),
         }
-    return found
+    return numbers
 
 
 def beaten(claim: Claim) -> Cases:
@@ -376,17 +376,17 @@ GRID = tuple(float(gamma) for gamma in design.PAPER_GRID)
 @cache
 def gaps(D: int, levels: tuple[Fraction, ...] = LEVELS) -> tuple[Gap, ...]:
     """Figure 2a: float64 proposes the grid's best γ, and both δ are then enclosed."""
-    found = []
+    rows = []
     for eps in levels:
         best = Fraction(str(design.best_delta_on_grid(eps, support=D, gammas=GRID).gamma))
         formula = certified.pmf(Noise(D, eps / (2 * D - 1)), -D)
-        found.append(Gap(eps, formula, certified.delta(Noise(D, best), eps)))
-    return tuple(found)
+        rows.append(Gap(eps, formula, certified.delta(Noise(D, best), eps)))
+    return tuple(rows)
 
 
-def _within(D: int, factor: Fraction, found: tuple[Gap, ...]) -> Cases:
-    """Whether the formula's δ is at most so many times the grid's."""
-    return cases((described(D=D, eps=gap.eps), gap.formula.upper <= factor * gap.grid.lower) for gap in found)
+def _within(D: int, factor: Fraction, rows: tuple[Gap, ...]) -> Cases:
+    """Whether the formula's δ is at most this many times the grid's."""
+    return cases((described(D=D, eps=gap.eps), gap.formula.upper <= factor * gap.grid.lower) for gap in rows)
 
 
 def _largest(D: int) -> dict[str, str]:
@@ -417,7 +417,7 @@ def gap_closes(claim: Claim) -> Truth:
     }
     return Truth(
         {
-            "for one of the two supports": cases([("both", any(found for _, found in closes.values()))]),
+            "for one of the two supports": cases([("both", any(closed for _, closed in closes.values()))]),
             "for each of them": cases(closes.values()),
         },
         numbers=_largest(11) | _largest(15),
@@ -455,9 +455,9 @@ def good_strategy(claim: Claim) -> Truth:
     return Truth(
         {
             "D = 11 and 15, as drawn": joined([_within(D, factor, gaps(D)) for D in (11, 15)]),
-            "wider supports": joined([_within(D, factor, found) for D, found in wide.items()]),
+            "wider supports": joined([_within(D, factor, rows) for D, rows in wide.items()]),
         },
         numbers=_largest(11)
         | _largest(15)
-        | {f"wide{D}": f"{found[0].ratio:.2f}" for D, found in wide.items()},
+        | {f"wide{D}": f"{rows[0].ratio:.2f}" for D, rows in wide.items()},
     )

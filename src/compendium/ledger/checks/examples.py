@@ -52,16 +52,16 @@ def table(bits: int) -> sampling.LookupTable:
     return sampling.lookup_table(example(), keysize=2**bits)
 
 
-def cut_of(found: sampling.LookupTable) -> Callable[[Any], Fraction]:
+def cut_of(lookup: sampling.LookupTable) -> Callable[[Any], Fraction]:
     """c^Q as a function, 0 below the support and KEYSIZE above it."""
-    D = found.support
-    return lambda z: Fraction(0 if z < -D else found.cuts[min(int(z), D) + D])
+    D = lookup.support
+    return lambda z: Fraction(0 if z < -D else lookup.cuts[min(int(z), D) + D])
 
 
-def mass_of(found: sampling.LookupTable) -> Callable[[Any], Fraction]:
+def mass_of(lookup: sampling.LookupTable) -> Callable[[Any], Fraction]:
     """p^Q as a function, 0 outside the support: the share of keys that are given the noise z."""
-    D, weights = found.support, found.weights
-    return lambda z: Fraction(weights[int(z) + D] if abs(z) <= D else 0, found.keysize)
+    D, weights = lookup.support, lookup.weights
+    return lambda z: Fraction(weights[int(z) + D] if abs(z) <= D else 0, lookup.keysize)
 
 
 def edge_mass(made: design.Design) -> Enclosure:
@@ -109,11 +109,11 @@ def guide_ends(claim: Claim) -> str:
         if eps * D < 100
     )
     # The smallest D with 1/(2D + 1) ≤ δ, or 1 where no D is needed at all.
-    found = all(
+    ends = all(
         1 <= design.guide(eps, target).support <= max(1, -(-(1 / target - 1) // 2))
         for eps, target in product(EPSILONS[2:], TARGETS)
     )
-    return "yes" if small and found else "no"
+    return "yes" if small and ends else "no"
 
 
 def guide_falls(claim: Claim) -> Cases:
@@ -292,14 +292,14 @@ def cut_relation(claim: Claim) -> Cases:
 
     The cut points that it names must be neighbours.
     """
-    found = table(claim.at["bits"])
+    lookup = table(claim.at["bits"])
     named: list[int] = []
 
     def cut(z: Fraction) -> Fraction:
         named.append(int(z))
-        return cut_of(found)(int(z))
+        return cut_of(lookup)(int(z))
 
-    holds = evaluate(claim.printed, cQ=cut, KEYSIZE=found.keysize)
+    holds = evaluate(claim.printed, cQ=cut, KEYSIZE=lookup.keysize)
     gaps = {high - low for low, high in pairwise(sorted(set(named)))}
     return cases([(f"KEYSIZE = 2^{claim.at['bits']}", holds is True and gaps <= {1})])
 
@@ -328,9 +328,9 @@ def sufficient(claim: Claim) -> str:
 
 def lost_values(claim: Claim) -> Cases:
     """A printed relation for the number of noise values that no key gives."""
-    found = table(claim.at["bits"])
-    given = set(sampling.sample(found, np.arange(found.keysize)).tolist())  # by looking up every key
-    lost = 2 * found.support + 1 - len(given)
+    lookup = table(claim.at["bits"])
+    given = set(sampling.sample(lookup, np.arange(lookup.keysize)).tolist())  # by looking up every key
+    lost = 2 * lookup.support + 1 - len(given)
     return cases([(f"KEYSIZE = 2^{claim.at['bits']}", evaluate(claim.printed, lost=lost) is True)])
 
 
@@ -356,10 +356,10 @@ def symmetry(claim: Claim) -> str:
 
 def symmetric_original(claim: Claim) -> str:
     """The example whose numbers are a symmetric pmf: masses that mirror each other and sum to 1."""
-    D, found = example().support, table(32)
+    D, lookup = example().support, table(32)
     masses = [mass(z) for z in range(-D, D + 1)]
     low, high = sum(m.lower for m in masses), sum(m.upper for m in masses)
-    cumulated = [Fraction(cut, found.keysize) for cut in found.cuts]
+    cumulated = [Fraction(cut, lookup.keysize) for cut in lookup.cuts]
     fits = {
         "Example 1": masses == masses[::-1] and low <= 1 <= high,
         "Example 2": cumulated == cumulated[::-1] and sum(cumulated) == 1,
@@ -410,22 +410,22 @@ def relation(claim: Claim) -> Cases:
 
 def lower_end(claim: Claim) -> Cases:
     """The printed identity for δ^Q, exactly."""
-    found = table(32)
-    names: dict[str, Answer | Callable[[Any], Fraction]] = {"pQ": mass_of(found), "D": found.support}
-    delta_after = sampling.after_sampling(found).delta
+    lookup = table(32)
+    names: dict[str, Answer | Callable[[Any], Fraction]] = {"pQ": mass_of(lookup), "D": lookup.support}
+    delta_after = sampling.after_sampling(lookup).delta
     return cases([("Example 3", evaluate(claim.printed, delta_Q=delta_after, **names) is True)])
 
 
 @cache
 def levels_by_size() -> dict[int, tuple[Enclosure, Enclosure]]:
     """ε^Q one way and both ways, for each 2^b keys up to 2^32 that give Example 1's noise full support."""
-    found = {}
+    levels = {}
     for bits in range(1, 33):
         if table(bits).full_support:
             rises = [Fraction(later, earlier) for earlier, later in pairwise(table(bits).weights)]
-            one, both = max(rises), max(*rises, *(1 / rise for rise in rises))
-            found[bits] = certified.logarithm(one), certified.logarithm(both)
-    return found
+            forward, both = max(rises), max(*rises, *(1 / rise for rise in rises))
+            levels[bits] = certified.logarithm(forward), certified.logarithm(both)
+    return levels
 
 
 def sizes_above(*, both: bool) -> list[int]:
@@ -439,14 +439,14 @@ def sizes_above(*, both: bool) -> list[int]:
 def _powers(bits: list[int]) -> str:
     """Powers of two in words; three or more in a row are given by their ends."""
     runs: list[list[int]] = []
-    for one in bits:
-        if runs and runs[-1][-1] == one - 1:
-            runs[-1].append(one)
+    for exponent in bits:
+        if runs and runs[-1][-1] == exponent - 1:
+            runs[-1].append(exponent)
         else:
-            runs.append([one])
+            runs.append([exponent])
     parts = []
     for run in runs:
-        parts += [f"2^{run[0]} to 2^{run[-1]}"] if len(run) > 2 else [f"2^{one}" for one in run]
+        parts += [f"2^{run[0]} to 2^{run[-1]}"] if len(run) > 2 else [f"2^{exponent}" for exponent in run]
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:]))) or "none of them"
 
 
@@ -472,7 +472,8 @@ def reason(claim: Claim) -> Truth:
         "one_over": _powers(sizes_above(both=False)),
         "both_over": _powers(sizes_above(both=True)),
         "sizes": "; ".join(
-            f"2^{bits}: {one.digits(4)}, {both.digits(4)}" for bits, (one, both) in levels_by_size().items()
+            f"2^{bits}: {forward.digits(4)}, {both.digits(4)}"
+            for bits, (forward, both) in levels_by_size().items()
         ),
     }
     return Truth({"": cases([("Example 3", holds is True)])}, numbers=numbers)

@@ -83,7 +83,7 @@ def points(bits: int) -> tuple[Point, ...]:
     """The 25 points of one key size."""
     ran, exact = _run()
     return tuple(
-        Point(*found) for found in zip(ran.designs, ran.tables[bits], ran.after[bits], *exact, strict=True)
+        Point(*parts) for parts in zip(ran.designs, ran.tables[bits], ran.after[bits], *exact, strict=True)
     )
 
 
@@ -155,16 +155,16 @@ def compared(claim: Claim) -> Truth:
     ]
     errors = [[measure(point) for point in row] for row in rows]
     worst = [max(column, key=lambda error: error.mid()) for column in zip(*errors, strict=True)]
-    found = [
+    outcomes = [
         (described(eps=row[0].design.epsilon), _in_order(claim.printed, error))
         for row, error in zip(rows, errors, strict=True)
     ]
     made = rows[0][0].design
-    nearer = ", ".join(name.removeprefix("eps = ") for name, holds in found if not holds)
+    nearer = ", ".join(name.removeprefix("eps = ") for name, holds in outcomes if not holds)
     return Truth(
         {
             "the largest over these ε": cases([("the largest", _in_order(claim.printed, worst))]),
-            "at each of these ε": cases(found),
+            "at each of these ε": cases(outcomes),
         },
         numbers={"nearer": nearer, "gap": str(1 - (2 * D - 1) * made.gamma / made.epsilon)}
         | {f"e{bits}": _shown(error) for bits, error in zip(BITS, worst, strict=True)},
@@ -180,10 +180,10 @@ def _in_order(formula: str, errors: Sequence[Any]) -> bool:
 
 def support_count(claim: Claim) -> Cases:
     """For how many of the ε the table has full support."""
-    found = points(claim.at["bits"])
-    full = sum(point.table.full_support for point in found)
+    series = points(claim.at["bits"])
+    full = sum(point.table.full_support for point in series)
     return cases(
-        [(f"{full} of {len(found)} with full support", evaluate(claim.printed, full=full, all=len(found)))]
+        [(f"{full} of {len(series)} with full support", evaluate(claim.printed, full=full, all=len(series)))]
     )
 
 
@@ -207,20 +207,20 @@ def full_support(claim: Claim) -> Cases:
 
 
 def support_needs(claim: Claim) -> Cases:
-    """A noise value is lost exactly if KEYSIZE is too small: unless it meets the claim's condition.
+    """A noise value is lost if and only if KEYSIZE is too small: unless it meets the claim's condition.
 
     Besides powers of two, the two key sizes on either side of 1/δ are tried.
     """
-    found = []
+    outcomes = []
     for point in points(8)[:: claim.at["every"]]:
         edge = math.floor(1 / point.delta.upper)
         for keysize in (*(2**bits for bits in range(4, 33, 4)), max(edge, 2), edge + 1):
             table = sampling.lookup_table(Noise(D, point.design.gamma), keysize=keysize)
             met = evaluate(_formula(claim), KEYSIZE=keysize, delta=enclosed(point.delta))
-            found.append(
+            outcomes.append(
                 (f"{described(eps=point.design.epsilon)}, KEYSIZE {keysize}", met is table.full_support)
             )
-    return cases(found)
+    return cases(outcomes)
 
 
 # --- the variance -----------------------------------------------------------------------------
@@ -273,9 +273,9 @@ def variance_order(claim: Claim) -> Truth:
 def variance_largest(claim: Claim) -> Truth:
     """The largest variance error, over all ε and over those with full support."""
     bits = claim.at["bits"]
-    found = {name: _sizes(bits, full=full)[-1] for name, full in RANGES.items()}
+    readings = {name: _sizes(bits, full=full)[-1] for name, full in RANGES.items()}
     return Truth(
-        found, numbers={"all": _shown(_sizes(bits)[-1]), "full": _shown(_sizes(bits, full=True)[-1])}
+        readings, numbers={"all": _shown(_sizes(bits)[-1]), "full": _shown(_sizes(bits, full=True)[-1])}
     )
 
 
@@ -342,8 +342,8 @@ def slightly_lower(claim: Claim) -> Truth:
     """How far ε^Q lies below ε: at every ε with full support, and at the median one."""
     bits = claim.at["bits"]
     full = [point for point in points(bits) if point.table.full_support]
-    found = sorted(full, key=lambda point: float(enclosure(point.epsilon())) / float(point.design.epsilon))
-    middle = found[len(found) // 2]
+    ranked = sorted(full, key=lambda point: float(enclosure(point.epsilon())) / float(point.design.epsilon))
+    middle = ranked[len(ranked) // 2]
     return Truth(
         {
             "at every ε with full support": cases(tried(claim.printed, bits, full=True)),
@@ -360,7 +360,7 @@ def slightly_lower(claim: Claim) -> Truth:
 
 def jittery(claim: Claim) -> Cases:
     """ε^Q/ε both rises and falls by more than a given step as ε grows, where the support is full."""
-    found, step = [], enclosed(Fraction(claim.at["by"]))
+    outcomes, step = [], enclosed(Fraction(claim.at["by"]))
     for bits in claim.at["bits"]:
         ratios = [
             point.epsilon() / enclosed(point.design.epsilon)
@@ -369,13 +369,13 @@ def jittery(claim: Claim) -> Cases:
         ]
         for word, swapped in (("rises", False), ("falls", True)):
             steps = ((b, a) if swapped else (a, b) for a, b in pairwise(ratios))
-            found.append((f"KEYSIZE 2^{bits}, {word}", any(less(a + step, b) for a, b in steps)))
-    return cases(found)
+            outcomes.append((f"KEYSIZE 2^{bits}, {word}", any(less(a + step, b) for a, b in steps)))
+    return cases(outcomes)
 
 
 def without_ceiling(claim: Claim) -> Cases:
     """Without the ceiling the largest ratio of neighbouring masses is e^(γ(2D−1)), and γ/ε is fixed."""
-    found = []
+    outcomes = []
     share = {point.design.gamma / point.design.epsilon for point in points(8)}
     for point in points(8):
         rate = enclosed(point.design.gamma)
@@ -383,8 +383,8 @@ def without_ceiling(claim: Claim) -> Cases:
         top = (rate * (2 * D - 1)).exp()
         ratios = [b / a for a, b in pairwise(masses)]
         smooth = agree(ratios[0], top) and all(less(ratio, top) for ratio in ratios[1:])
-        found.append((described(eps=point.design.epsilon), smooth and len(share) == 1))
-    return cases(found)
+        outcomes.append((described(eps=point.design.epsilon), smooth and len(share) == 1))
+    return cases(outcomes)
 
 
 def only_largest_key(claim: Claim) -> Truth:
@@ -426,11 +426,11 @@ def caption_and_text(claim: Claim) -> Truth:
 
 def kept(claim: Claim) -> Truth:
     """The printed ε is a true guarantee of the table: δ by definition, at ε, is δ^Q at most."""
-    found = points(claim.at["bits"])
+    series = points(claim.at["bits"])
     readings = {
         side: cases(tried(_formula(claim), claim.at["bits"], both=both)) for side, both in SIDES.items()
     }
-    true = [(point.name, max(true_delta(point)) <= point.after.delta) for point in found]
+    true = [(point.name, max(true_delta(point)) <= point.after.delta) for point in series]
     return Truth(readings | {"δ of the table at ε is at most δ^Q": cases(true)})
 
 

@@ -172,8 +172,8 @@ def polynomial(claim: Claim) -> Cases:
 
 def coefficients(D: int, V: Fraction) -> dict[int, Fraction]:
     """The nonzero coefficients of f by their degree."""
-    found = {z * z: 2 * z * z - 2 * V for z in range(1, D + 1)} | {0: -V}
-    return {degree: value for degree, value in found.items() if value}
+    terms = {z * z: 2 * z * z - 2 * V for z in range(1, D + 1)} | {0: -V}
+    return {degree: value for degree, value in terms.items() if value}
 
 
 def degree(claim: Claim) -> Cases:
@@ -205,8 +205,8 @@ def polynomial_at(claim: Claim) -> Cases:
     x = Fraction(claim.at["x"])
 
     def holds(D: int, V: Fraction) -> bool:
-        found = sum(value * x**power for power, value in coefficients(D, V).items())
-        return bool(evaluate(claim.printed, D=D, V=V) == found)
+        total = sum(value * x**power for power, value in coefficients(D, V).items())
+        return bool(evaluate(claim.printed, D=D, V=V) == total)
 
     return on_grid("D V", VARIANCES, holds)
 

@@ -99,8 +99,8 @@ class World:
 
     def set_of(self, relation: str, **more: Any) -> frozenset[int]:
         """The outputs z for which a printed relation holds."""
-        found = self.along(relation, -self.D, self.D + 1, **more)
-        return frozenset(z for z, holds in found.items() if holds)
+        answers = self.along(relation, -self.D, self.D + 1, **more)
+        return frozenset(z for z, holds in answers.items() if holds)
 
 
 def _worst_event(gains: Mapping[int, Fraction]) -> tuple[Fraction, tuple[int, ...]]:
@@ -110,7 +110,7 @@ def _worst_event(gains: Mapping[int, Fraction]) -> tuple[Fraction, tuple[int, ..
     for z, gain in gains.items():
         step = int(gain * scale)
         events += [(total + step, (*event, z)) for total, event in events]
-    total, event = max(events, key=lambda found: (found[0], -len(found[1])))
+    total, event = max(events, key=lambda candidate: (candidate[0], -len(candidate[1])))
     return Fraction(total, scale), event
 
 
@@ -145,7 +145,7 @@ def gammas_per_variance(claim: Claim) -> int:
             V = Fraction(k * D * (D + 1), 3 * 16)
             signs = [-1, *((z * z > V) - (z * z < V) for z in range(1, D + 1))]
             signs = [sign for sign in signs if sign]
-            counts.add(sum(one != two for one, two in pairwise(signs)))
+            counts.add(sum(earlier != later for earlier, later in pairwise(signs)))
     return max(counts) if len(counts) == 1 else -1
 
 
@@ -201,12 +201,12 @@ def zero_over_zero(claim: Claim) -> Cases:
     """With the printed value for 0/0, E* stays the same however far the outputs are made to range."""
     tried = []
     for world in WORLDS:
-        growth, found = world.base**world.eps, set()
+        growth, event = world.base**world.eps, set()
         for z in range(-world.D - 3, world.D + 5):
             above, below = world.p(z), world.p(z - 1)
             ratio = above / (below or NEARLY_ZERO) if above or below else evaluate(claim.printed)
-            found |= {z} if ratio > growth else set()
-        tried.append((world, found == world.e_star))
+            event |= {z} if ratio > growth else set()
+        tried.append((world, event == world.e_star))
     return _in_worlds(tried)
 
 
@@ -335,10 +335,10 @@ def guarantee(claim: Claim) -> Cases:
 
 def _events(world: World, shift: int) -> set[tuple[Fraction, Fraction]]:
     """The probabilities of every event under two neighbouring counts."""
-    found = {(Fraction(0), Fraction(0))}
+    pairs = {(Fraction(0), Fraction(0))}
     for z in world.gains(shift):
-        found |= {(P + world.p(z), Q + world.p(z + shift)) for P, Q in found}
-    return found
+        pairs |= {(P + world.p(z), Q + world.p(z + shift)) for P, Q in pairs}
+    return pairs
 
 
 def extra_terms(claim: Claim) -> Cases:
@@ -384,8 +384,8 @@ def delta_at(eps: Any, D: int, gamma: Any) -> Any:
 
 def kinks(D: int, gamma: Any, last: Any) -> list[Any]:
     """The ε < last at which δ(ε) has a kink."""
-    found = (gamma * (1 - 2 * z) for z in range(1 - D, 1))
-    return [kink for kink in found if less(kink, last)]
+    candidates = (gamma * (1 - 2 * z) for z in range(1 - D, 1))
+    return [kink for kink in candidates if less(kink, last)]
 
 
 def curve_below(first: tuple[int, Any], second: tuple[int, Any], last: Any) -> Cases:
@@ -440,7 +440,7 @@ def joined(parts: Sequence[Cases]) -> Cases:
 
 def trend(values: Sequence[Any]) -> str:
     """How a sequence of enclosed numbers runs."""
-    steps = {(less(one, two), less(two, one)) for one, two in pairwise(values)}
+    steps = {(less(earlier, later), less(later, earlier)) for earlier, later in pairwise(values)}
     if steps == {(True, False)}:
         return "increasing"
     return "decreasing" if steps == {(False, True)} else "not monotone"

@@ -62,9 +62,9 @@ def all_tables() -> list[tuple[str, LookupTable]]:
 def full_tables() -> list[tuple[str, LookupTable]]:
     """Those that keep the whole support, as Section V-B assumes, with those of Example 3."""
     return [
-        (name, found)
-        for name, found in (("Example 3", examples.table(32)), *all_tables())
-        if found.full_support
+        (name, table)
+        for name, table in (("Example 3", examples.table(32)), *all_tables())
+        if table.full_support
     ]
 
 
@@ -92,8 +92,8 @@ def scaling(claim: Claim) -> Cases:
     for z, (low, high) in enumerate(
         zip(accumulate(p.lower for p in below), accumulate(p.upper for p in below), strict=True), -25
     ):
-        found = {evaluate(claim.printed, c=c, KEYSIZE=2**32) for c in (low, high)}
-        tried.append((f"z = {z}", found == {cut_of(examples.table(32))(z)}))
+        cuts = {evaluate(claim.printed, c=c, KEYSIZE=2**32) for c in (low, high)}
+        tried.append((f"z = {z}", cuts == {cut_of(examples.table(32))(z)}))
     return cases(tried)
 
 
@@ -128,15 +128,15 @@ def rule(claim: Claim) -> Cases:
     """The printed rule fits exactly one z of each key; S = z + 1 is in the support and has mass p^Q."""
     tried = []
     for (D, x), keysize in product(SHAPES, (8, 32)):
-        found = exact_table(D, x, keysize)
-        cQ = cut_of(found)
+        table = exact_table(D, x, keysize)
+        cQ = cut_of(table)
         fits = [
             [z + 1 for z in range(-D - 2, D + 2) if evaluate(claim.printed, cQ=cQ, z=z, k=k)]
             for k in range(keysize)
         ]
         unique = all(len(values) == 1 and abs(values[0]) <= D for values in fits)
         shares = all(
-            fits.count([z]) == round(mass_of(found)(z) * keysize) for z in range(-D, D + 1)
+            fits.count([z]) == round(mass_of(table)(z) * keysize) for z in range(-D, D + 1)
         )  # as often as the table says
         tried.append((f"{described(D=D, x=x)}, KEYSIZE = {keysize}", unique and shares))
     return cases(tried)
@@ -146,10 +146,10 @@ def lost(claim: Claim) -> Cases:
     """The printed condition on neighbouring cut points is the one under which no key gives z."""
     tried = []
     for (D, x), keysize in product(SHAPES, (4, 32)):
-        found = exact_table(D, x, keysize)
-        given = {sampling.sample(found, key) for key in range(keysize)}
+        table = exact_table(D, x, keysize)
+        given = {sampling.sample(table, key) for key in range(keysize)}
         for z in range(-D, D + 1):
-            says = evaluate(claim.printed, cQ=cut_of(found), z=z)
+            says = evaluate(claim.printed, cQ=cut_of(table), z=z)
             tried.append((f"{described(D=D, x=x)}, KEYSIZE = {keysize}, z = {z}", says is (z not in given)))
     return cases(tried)
 
@@ -228,8 +228,8 @@ def continuous(claim: Claim) -> Truth:
 def lower_end_stays(claim: Claim) -> Cases:
     """The printed condition on the lower end of the support, also for tables that lose other values."""
     return cases(
-        (name, evaluate(claim.printed, pQ=mass_of(found), D=found.support) is True)
-        for name, found in all_tables()
+        (name, evaluate(claim.printed, pQ=mass_of(table), D=table.support) is True)
+        for name, table in all_tables()
     )
 
 
@@ -237,10 +237,10 @@ def moment(claim: Claim) -> Cases:
     """A printed bias or variance against the mean or variance of the noise over all keys."""
     tried = []
     for (D, x), keysize in product(SHAPES, (8, 64)):
-        draws, found = _draws(D, x, keysize), exact_table(D, x, keysize)
+        draws, table = _draws(D, x, keysize), exact_table(D, x, keysize)
         mean = Fraction(sum(draws), keysize)
         spread = sum((draw - mean) ** 2 for draw in draws) / keysize
-        value = evaluate(claim.printed, pQ=mass_of(found), D=D, B_Q=mean)
+        value = evaluate(claim.printed, pQ=mass_of(table), D=D, B_Q=mean)
         true = {"bias": mean, "variance": spread}[claim.at["of"]]
         tried.append((f"{described(D=D, x=x)}, KEYSIZE = {keysize}", value == true))
     return cases(tried)
@@ -282,22 +282,22 @@ def closer_variance(claim: Claim) -> Truth:
     return Truth(readings, numbers={"missed": str(missed), "steps": str(len(steps))})
 
 
-def one_sided(found: LookupTable) -> Fraction:
+def one_sided(table: LookupTable) -> Fraction:
     """e^(ε^Q): the largest ratio p^Q(z)/p^Q(z − 1) above z = −D."""
-    return max(Fraction(later, earlier) for earlier, later in pairwise(found.weights))
+    return max(Fraction(later, earlier) for earlier, later in pairwise(table.weights))
 
 
-def two_sided(found: LookupTable) -> Fraction:
+def two_sided(table: LookupTable) -> Fraction:
     """The largest ratio of neighbouring masses in either direction."""
-    return max(one_sided(found), *(Fraction(a, b) for a, b in pairwise(found.weights)))
+    return max(one_sided(table), *(Fraction(a, b) for a, b in pairwise(table.weights)))
 
 
 def attained(claim: Claim) -> Cases:
     """The largest ratio, for e^ε, itself meets the printed condition at every z, and nothing less does."""
     tried = []
-    for name, found in full_tables():
-        bound, p = one_sided(found), mass_of(found)
-        ratios = [p(z) / p(z - 1) for z in range(-found.support + 1, found.support + 1)]
+    for name, table in full_tables():
+        bound, p = one_sided(table), mass_of(table)
+        ratios = [p(z) / p(z - 1) for z in range(-table.support + 1, table.support + 1)]
         holds, smaller = (
             all(evaluate(claim.printed, ratio=ratio, bound=bound * factor) for ratio in ratios)
             for factor in (1, 1 - Fraction(1, 10**12))
@@ -309,9 +309,9 @@ def attained(claim: Claim) -> Cases:
 def guarantee(claim: Claim) -> Truth:
     """The exact δ of the table at the paper's ε^Q, for a count one lower and one higher."""
     tried = []
-    for name, found in full_tables():
-        forward, backward = divergences(found, one_sided(found))
-        ends = max(mass_of(found)(-found.support), mass_of(found)(found.support))
+    for name, table in full_tables():
+        forward, backward = divergences(table, one_sided(table))
+        ends = max(mass_of(table)(-table.support), mass_of(table)(table.support))
         holds = evaluate(claim.printed, forward=forward, backward=backward, delta_Q=ends)
         tried.append((name, holds is True))
     shown = examples.table(32)
@@ -325,9 +325,9 @@ def guarantee(claim: Claim) -> Truth:
     return Truth({"": cases(tried)}, numbers=numbers)
 
 
-def divergences(found: LookupTable, growth: Fraction) -> tuple[Fraction, Fraction]:
+def divergences(table: LookupTable, growth: Fraction) -> tuple[Fraction, Fraction]:
     """Both hockey-stick divergences of the table and its shift by one, at e^ε = ``growth``, exactly."""
-    p = [Fraction(weight, found.keysize) for weight in found.weights]
+    p = [Fraction(weight, table.keysize) for weight in table.weights]
     first, second = [*p, Fraction(0)], [Fraction(0), *p]
     zero = Fraction(0)
     return (
@@ -339,8 +339,8 @@ def divergences(found: LookupTable, growth: Fraction) -> tuple[Fraction, Fractio
 def remaining(claim: Claim) -> Cases:
     """The z of [−D, D + 1] whose ratio exceeds e^(ε^Q) are those of the printed condition."""
     tried = []
-    for name, found in full_tables():
-        bound, p, D = one_sided(found), mass_of(found), found.support
+    for name, table in full_tables():
+        bound, p, D = one_sided(table), mass_of(table), table.support
         for z in range(-D, D + 2):
             exceeds = p(z) > bound * p(z - 1)
             tried.append((f"{name}, z = {z}", evaluate(claim.printed, z=z, D=D) is exceeds))
@@ -350,9 +350,9 @@ def remaining(claim: Claim) -> Cases:
 def end_masses(claim: Claim) -> Cases:
     """The printed δ^Q is the exact δ of the table once ε bounds all ratios of both directions."""
     tried = []
-    for name, found in full_tables():
-        value = evaluate(claim.printed, pQ=mass_of(found), D=found.support)
-        tried.append((name, value == max(divergences(found, two_sided(found)))))
+    for name, table in full_tables():
+        value = evaluate(claim.printed, pQ=mass_of(table), D=table.support)
+        tried.append((name, value == max(divergences(table, two_sided(table)))))
     return cases(tried)
 
 
@@ -361,10 +361,10 @@ def floor(claim: Claim) -> Cases:
     return cases(
         (
             name,
-            evaluate(claim.printed, delta_Q=sampling.after_sampling(found).delta, KEYSIZE=found.keysize)
+            evaluate(claim.printed, delta_Q=sampling.after_sampling(table).delta, KEYSIZE=table.keysize)
             is True,
         )
-        for name, found in all_tables()
+        for name, table in all_tables()
     )
 
 
@@ -384,9 +384,9 @@ def both_ways(claim: Claim) -> str:
     """Whether ε^Q is below ε for some tables and above it for others."""
     below = above = 0
     for (D, eps), bits in product(DESIGNS, BITS):
-        found = designed_table(D, eps, bits)
-        if found.full_support:
-            after = certified.logarithm(one_sided(found))
+        table = designed_table(D, eps, bits)
+        if table.full_support:
+            after = certified.logarithm(one_sided(table))
             below += after.upper < eps
             above += after.lower > eps
     return "yes" if below and above else "no"
@@ -413,7 +413,7 @@ def closer_epsilon(claim: Claim) -> Truth:
                 steps.append((name, gaps[-1] < gaps[-2]))
         if gaps:
             limit.append((described(D=D, eps=eps), gaps[-1] < (eps - onset) / 2))
-    found = {
+    readings = {
         "to the noise's own ε, γ(2D − 1)": own,
         "to the design's ε, without end": limit,
         "to the design's ε, at each larger size": steps,
@@ -427,7 +427,7 @@ def closer_epsilon(claim: Claim) -> Truth:
     return Truth(
         {
             name: cases((text, ("closer" if holds else "not closer") == word) for text, holds in tried)
-            for name, tried in found.items()
+            for name, tried in readings.items()
         },
         numbers=numbers,
     )

@@ -64,7 +64,7 @@ def _definition(D: int, gamma: Fraction, epsilon: Fraction) -> tuple[Any, Any]:
 
 def closed_form(claim: Claim) -> Cases:
     """The printed δ against the definition: the larger of the two divergences of neighbouring counts."""
-    found = []
+    tried = []
     for D, gamma, epsilon in closed_form_cases():
         C = 1 / sum(noise.weights(D, gamma))
         z_star = max(-D, privacy.z_star(Noise(D, gamma), epsilon))
@@ -72,13 +72,13 @@ def closed_form(claim: Claim) -> Cases:
             claim.printed, C=C, D=D, gamma=enclosed(gamma), eps=enclosed(epsilon), zstar=z_star
         )
         ways = _definition(D, gamma, epsilon)
-        found.append((described(D=D, gamma=gamma, eps=epsilon), all(agree(printed, way) for way in ways)))
-    return cases(found)
+        tried.append((described(D=D, gamma=gamma, eps=epsilon), all(agree(printed, way) for way in ways)))
+    return cases(tried)
 
 
 def incorporated(claim: Claim) -> Cases:
     """The design's variance lies in the printed range, which ends at the uniform one, and δ(ε) = p(−D)."""
-    found = []
+    tried = []
     for D, epsilon in product(SUPPORTS, EPSILONS):
         made = design.proposition_3(epsilon, support=D)
         V = certified.variance(made)
@@ -87,8 +87,8 @@ def incorporated(claim: Claim) -> Cases:
         uniform = Fraction(2 * sum(z * z for z in range(D + 1)), 2 * D + 1)
         ends = [evaluate(claim.printed, D=D, V=end) for end in (Fraction(0), uniform)]
         inside = evaluate(claim.printed, D=D, V=enclosed(V)) is True and ends == [False, False]
-        found.append((described(D=D, eps=epsilon), inside and agree(enclosed(edge), enclosed(exact))))
-    return cases(found)
+        tried.append((described(D=D, eps=epsilon), inside and agree(enclosed(edge), enclosed(exact))))
+    return cases(tried)
 
 
 @cache
@@ -98,12 +98,12 @@ def _over_best(D: int) -> list[tuple[float, float, Fraction]]:
     The least δ is that of a kink of notebook 11; float64 is right to 1e-12 here, and no ratio is as near
     to 2 as that.
     """
-    found = []
+    ratios = []
     for epsilon in TENTHS:
         least = float(best_gamma.kinks(epsilon, support=D).min())
         made, limit = (design.proposition_3(epsilon, support=D, slack=slack) for slack in ("0.1", 0))
-        found.append((made.delta / least, limit.delta / least, epsilon))
-    return found
+        ratios.append((made.delta / least, limit.delta / least, epsilon))
+    return ratios
 
 
 def good_delta(claim: Claim) -> Truth:
@@ -126,20 +126,20 @@ def good_delta(claim: Claim) -> Truth:
 
 def variance_matters(claim: Claim) -> Cases:
     """The worst δ among some usual variances over that of the design, at the same ε and D."""
-    found = []
+    tried = []
     for D, epsilon in product(FIGURE_2, TENTHS[9::5]):
         made = certified.delta(design.proposition_3(epsilon, support=D), epsilon)
         others = (
             certified.delta(Enclosed(D, _gamma(D, V)), epsilon, digits=10) for V in claim.at["variances"]
         )
         worst = max(other.lower for other in others)
-        found.append(
+        tried.append(
             (
                 described(D=D, eps=epsilon),
                 evaluate(claim.printed, worst=enclosed(worst), delta=enclosed(made)) is True,
             )
         )
-    return cases(found)
+    return cases(tried)
 
 
 @cache
@@ -190,13 +190,13 @@ def full_use(claim: Claim) -> Truth:
 
 def each_key(claim: Claim) -> Cases:
     """All keys, looked up one by one, give each noise value as often as its quantised mass says."""
-    found = []
+    tried = []
     for bits in claim.at["bits"]:
         for point in experiment.points(bits)[:: claim.at["every"]]:
             drawn = sampling.sample(point.table, np.arange(2**bits))
             counts = np.bincount(drawn + experiment.D, minlength=2 * experiment.D + 1)
-            found.append((point.name, counts.tolist() == list(point.table.weights)))
-    return cases(found)
+            tried.append((point.name, counts.tolist() == list(point.table.weights)))
+    return cases(tried)
 
 
 def identical(claim: Claim) -> Truth:
@@ -206,17 +206,17 @@ def identical(claim: Claim) -> Truth:
         side: cases(experiment.tried(claim.printed, bits, both=both))
         for side, both in experiment.SIDES.items()
     }
-    found = []
+    tried = []
     for point in experiment.points(bits):
         names = point.names() | {"epsQ": point.design.epsilon, "deltaQ": max(experiment.true_delta(point))}
-        found.append((point.name, evaluate(claim.printed, **names) is True))
-    return Truth(readings | {"δ of the table at ε, by definition": cases(found)})
+        tried.append((point.name, evaluate(claim.printed, **names) is True))
+    return Truth(readings | {"δ of the table at ε, by definition": cases(tried)})
 
 
 def section_of_sampling(claim: Claim) -> str:
     """The section of the ledger's claims about the lookup table of Example 2, without its subsection."""
-    found = {one.section.partition("-")[0] for one in load().values() if one.check == "examples.cut"}
-    return ", ".join(f"Section {section}" for section in sorted(found))
+    sections = {other.section.partition("-")[0] for other in load().values() if other.check == "examples.cut"}
+    return ", ".join(f"Section {section}" for section in sorted(sections))
 
 
 def achieved(claim: Claim) -> Truth:
