@@ -4,6 +4,7 @@ Among all pmfs on [-D, D] with mean zero and variance at most V the entropy is l
 p(z) = C·exp(−γz²). This module holds the optimisation problem's solution: p and C (the two
 equations after the Lagrangian), V(γ) and its inverse, the sparse polynomial f(x) whose root in
 (0, 1) is e^−γ, and the bound of Proposition 1.
+The truncated geometric noise, which the paper does not have, stands beside it and answers the same questions.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class Noise(Family):
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """0 and γ."""
+        """The pair (0, γ)."""
         return Fraction(0), self.gamma
 
     @classmethod
@@ -191,7 +192,7 @@ class Geometric(Family):
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """The rate and 0."""
+        """The pair (rate, 0)."""
         return self.rate, Fraction(0)
 
     @classmethod

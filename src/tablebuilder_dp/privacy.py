@@ -236,13 +236,12 @@ def loss_lattice(noise: AnyNoise, cells: int = 1) -> Lattice:
     """Where the finite privacy losses of k cells lie; infinite is the loss of the noise −D alone
     (Theorem 35).
 
-    Raises ValueError where the cells have more than ``lattice.MOST`` losses together.
-
     >>> loss_lattice(Noise(25, "0.0102"), 10), loss_lattice(Geometric(25, "0.5"), 10)
     (Lattice(unit=Fraction(51, 5000), top=490), Lattice(unit=Fraction(1, 2), top=10))
     """
-    losses = 2 if isinstance(check(noise), Geometric) else 2 * noise.support
-    return lattice.of_cells(cells, unit=noise.loss(0), losses=losses, support=noise.support)
+    count = parameters.integer(cells, "cells", low=1, high=lattice.MOST)
+    steps = 1 if isinstance(check(noise), Geometric) else 2 * noise.support - 1
+    return Lattice(noise.loss(0), count * steps)
 
 
 def loss_masses(noise: AnyNoise) -> Array:

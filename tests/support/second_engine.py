@@ -202,6 +202,18 @@ class fmpz_poly:  # noqa: N801 - it takes the place of flint.fmpz_poly
     def coeffs(self) -> list[int]:
         return self.coefficients
 
+    def length(self) -> int:
+        return len(self.coefficients)
+
+    def __getitem__(self, place: int) -> int:
+        return self.coefficients[place]
+
+    def right_shift(self, places: int) -> "fmpz_poly":
+        kept = self.coefficients[places:]
+        while kept and not kept[-1]:
+            kept.pop()
+        return fmpz_poly(kept)
+
 
 class _Context:
     """The precision, which a block can change and which is restored."""

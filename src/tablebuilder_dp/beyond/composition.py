@@ -61,7 +61,7 @@ def losses(noise: AnyNoise, *, cells: int) -> Losses:
     >>> losses(Noise(1, "0.5"), cells=2).probability.round(6)
     array([0.20418 , 0.247683, 0.075114])
     """
-    unit, top = loss_lattice(noise, cells)
+    unit, top = _served(noise, cells)
     values = float(unit) * np.arange(top, -top - 1, -2, dtype=np.float64)
     return Losses(values, _masses(noise, cells), _floor(noise, cells))
 
@@ -80,7 +80,7 @@ def delta(noise: AnyNoise, epsilon: Numbers, *, cells: int) -> Any:
     >>> delta(Noise(25, "0.0102"), 2, cells=10), delta(Geometric(60, "0.25"), 1, cells=8)
     (0.00097156344333..., 0.030764...)
     """
-    loss_lattice(noise, cells)  # which refuses what cannot be served
+    _served(noise, cells)
     _, given, single = parameters.many(epsilon, "epsilon", _level, high=parameters.EPSILON_MAX)
     result = np.array([_delta(noise, _level(level), cells) for level in given])
     if result.min() < privacy.DELTA_MIN:
@@ -101,7 +101,7 @@ def epsilon(noise: AnyNoise, delta: Numbers, *, cells: int) -> Any:
     >>> epsilon(noise, "1e-3", cells=10), epsilon(noise, "1e-5", cells=10)
     (1.6485..., inf)
     """
-    unit, _ = loss_lattice(noise, cells)
+    unit, _ = _served(noise, cells)
     values, _, single = parameters.many(delta, "delta", parameters.delta, high=1)
     masses, floor = _masses(noise, cells), _floor(noise, cells)
     levels = [lattice.inverse(float(value), masses, infinite=floor, unit=float(unit)) for value in values]
@@ -122,7 +122,7 @@ def most_cells(noise: AnyNoise, epsilon: parameters.Number, delta: parameters.Nu
     10
     """
     level, target = _level(epsilon), parameters.delta(delta)
-    limit = lattice.most_cells(loss_lattice(noise).top + 1)
+    limit = _most(noise)
 
     def exceeds(cells: int) -> bool:  # as far as float64 can tell
         return _floor(noise, cells) > target or _delta(noise, level, cells) > target
@@ -172,6 +172,19 @@ def bounds(
 def _level(value: Any) -> Fraction:
     """ε, which here may be 0."""
     return parameters.number(value, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
+
+
+def _most(noise: AnyNoise) -> int:
+    """The most cells whose losses float64 convolves in about a second."""
+    return max(1, (lattice.MOST - 1) // loss_lattice(noise).top)
+
+
+def _served(noise: AnyNoise, cells: int) -> lattice.Lattice:
+    """The lattice of the losses of k cells, if they are not too many."""
+    spread = loss_lattice(noise, cells)
+    if cells > _most(noise):
+        raise parameters.wrong_value("cells", f"at most {_most(noise)} for support {noise.support}", cells)
+    return spread
 
 
 def _floor(noise: AnyNoise, cells: int) -> float:

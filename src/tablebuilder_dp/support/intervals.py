@@ -146,8 +146,17 @@ def to_digits(digits: int, compute: Callable[[], Ball]) -> Enclosure:
     return until(
         lambda ends: (ends.upper - ends.lower) * scale <= min(abs(ends.lower), abs(ends.upper)),
         compute,
-        bits=64 + 4 * wanted,
+        bits=first_bits(wanted),
     )
+
+
+def first_bits(digits: int) -> int:
+    """The precision at which `to_digits` begins.
+
+    >>> first_bits(30)
+    184
+    """
+    return 64 + 4 * digits
 
 
 def below(bound: Fraction, compute: Callable[[], Ball]) -> bool:

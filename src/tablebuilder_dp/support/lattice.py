@@ -18,14 +18,16 @@ import numpy as np
 from flint import arb, fmpz_poly
 from numpy.typing import NDArray
 
-from tablebuilder_dp.support import parameters
 from tablebuilder_dp.support.intervals import Ball
 
 Array = NDArray[np.float64]
 Masses = TypeVar("Masses")
 
 MOST = 100_000
-"""The most finite losses, of all cells together, that are convolved: about a second in float64."""
+"""The most cells, and the most places of a convolution in float64: about a second."""
+
+WIDEST = 1_000_000
+"""The most places of a convolution in integers: some seconds."""
 
 
 class Lattice(NamedTuple):
@@ -46,30 +48,6 @@ class Lattice(NamedTuple):
         return last, self.unit * (self.top - 2 * last) - epsilon
 
 
-def of_cells(cells: int, *, unit: Fraction, losses: int, support: int) -> Lattice:
-    """The lattice of k cells, each with this many finite losses.
-
-    Raises ValueError where these are more than ``MOST`` together.
-
-    >>> of_cells(2, unit=Fraction(1, 2), losses=4, support=2)
-    Lattice(unit=Fraction(1, 2), top=6)
-    """
-    count = parameters.integer(cells, "cells", low=1, high=MOST)
-    if count > most_cells(losses):
-        allowed = f"at most {most_cells(losses)} for support {support}"
-        raise parameters.wrong_value("cells", allowed, cells)
-    return Lattice(unit, count * (losses - 1))
-
-
-def most_cells(losses: int) -> int:
-    """The most cells, each with this many finite losses, that are served.
-
-    >>> most_cells(50)
-    2040
-    """
-    return max(1, (MOST - 1) // (losses - 1))
-
-
 def power(masses: Array, terms: int) -> Array:
     """The k-fold convolution in float64: the pmf of a sum of k independent terms.
 
@@ -79,19 +57,34 @@ def power(masses: Array, terms: int) -> Array:
     return _repeated(masses, terms, np.convolve)
 
 
-def power_from_below(masses: Sequence[int], terms: int, *, bits: int) -> list[int]:
-    """The k-fold convolution of masses in units of 2^−bits, no value above the true one.
+class Window(NamedTuple):
+    """Masses in units of 2^−bits from the index ``first`` on; all others are taken for zero."""
 
-    What all values lack together need not be estimated: the true ones sum to (Σ masses)^k. Proof: Lemma 3.
+    first: int
+    masses: list[int]
 
-    >>> power_from_below([64, 128, 64], 2, bits=8)
-    [16, 64, 96, 64, 16]
+
+def power_from_below(start: Window, terms: int, *, bits: int) -> Window:
+    """The k-fold convolution of masses in units of 2^−bits, no value above the true one (Lemma 3).
+
+    What all values lack together need not be estimated: the true ones sum to (Σ masses)^k. What rounds to
+    zero at both ends is left out, so that the window grows with the standard deviation of the sum and not
+    with its range.
+
+    >>> power_from_below(Window(5, [64, 128, 64]), 2, bits=8)
+    Window(first=10, masses=[16, 64, 96, 64, 16])
+    >>> power_from_below(Window(0, [1, 254, 1]), 2, bits=8)
+    Window(first=1, masses=[1, 252, 1])
     """
     unit = 1 << bits
-    product = _repeated(fmpz_poly(list(masses)), terms, lambda left, right: left * right // unit)
-    length = terms * (len(masses) - 1) + 1
-    values = [int(value) for value in product.coeffs()]
-    return values + [0] * (length - len(values))
+
+    def multiply(left: tuple[int, fmpz_poly], right: tuple[int, fmpz_poly]) -> tuple[int, fmpz_poly]:
+        first, product = left[0] + right[0], left[1] * right[1] // unit
+        zeros = next((place for place in range(product.length()) if product[place]), 0)
+        return first + zeros, product.right_shift(zeros)
+
+    first, product = _repeated((start.first, fmpz_poly(start.masses)), terms, multiply)
+    return Window(first, [int(value) for value in product.coeffs()])
 
 
 def excess(masses: Array, *, last: int, rest: float, step: float) -> float:
