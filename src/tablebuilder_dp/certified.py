@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import islice, takewhile
@@ -39,13 +40,22 @@ DIGITS = 30
 """Significant digits of an enclosure where nothing else is asked for."""
 
 _BLOCK = 256  # terms between two looks at what is left of a sum
+_CANDIDATES = 64  # for the last value of E* of an enclosed γ
 
 
-class Enclosed(NamedTuple):
+@dataclass(frozen=True)
+class Enclosed:
     """The paper's noise with a γ that is known as an interval, such as that of `gamma`."""
 
     support: int
     gamma: Enclosure
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.gamma, Enclosure):
+            raise parameters.wrong_type("gamma", "an Enclosure", self.gamma)
+        if self.gamma.lower > self.gamma.upper:
+            raise parameters.wrong_value("gamma", "an Enclosure with its ends in order", self.gamma)
+        Noise(self.support, self.gamma.lower)  # which refuses a wrong support or end
 
     @property
     def ends(self) -> tuple[Noise, Noise]:
@@ -313,6 +323,8 @@ def delta_ball(noise: AnyEnclosed, epsilon: Fraction) -> Ball:
     """
     ends = noise.ends if isinstance(noise, Enclosed) else (check(noise),)
     lasts = [privacy.e_star(end, epsilon)[-1] for end in ends]
+    if max(lasts) - min(lasts) > _CANDIDATES:  # γ is enclosed too widely to say anything
+        return arb.nan()
     (total,) = moments(noise, 0)
     growth = exponential(epsilon) - 1
     hull = None
@@ -469,8 +481,6 @@ def hockey_stick(
     """
     level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
     first, second = _masses(p, "p"), _masses(q, "q")
-    if len(first) != len(second):
-        raise parameters.wrong_value("q", f"as long as p ({len(first)})", q)
     unit = math.lcm(*(mass.denominator for mass in (*first, *second)))
     p_whole, q_whole = ([int(mass * unit) for mass in side] for side in (first, second))
     return of_weights(p_whole, q_whole, level, unit=unit, digits=digits)
@@ -487,6 +497,8 @@ def of_weights(
     >>> both.forward.lower, both.backward.lower
     (Fraction(71, 256), Fraction(35, 128))
     """
+    if len(p) != len(q):
+        raise parameters.wrong_value("q", f"as long as p ({len(p)})", q)
     return Delta(*(_enclosed(excess(*both, epsilon), epsilon, unit, digits) for both in ((p, q), (q, p))))
 
 
@@ -498,7 +510,8 @@ def _enclosed(above: Excess, epsilon: Fraction, unit: int, digits: int) -> Enclo
 
 def _masses(values: Sequence[Fraction], name: str) -> list[Fraction]:
     allowed = "a sequence of exact probabilities that sum to 1"
-    if not isinstance(values, list | tuple) or not all(isinstance(mass, Fraction | int) for mass in values):
+    exact = isinstance(values, list | tuple) and all(type(mass) in (Fraction, int) for mass in values)
+    if not exact:
         raise parameters.wrong_type(name, allowed, values)
     if sum(values) != 1 or min(values) < 0:
         raise parameters.wrong_value(name, allowed, values)

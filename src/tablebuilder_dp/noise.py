@@ -199,14 +199,17 @@ class Geometric(Family):
     def of_variance(cls, support: int, variance: parameters.Number) -> Geometric:
         """The noise with variance V in (0, D(D+1)/3); the rate is rounded to float64.
 
-        V falls as the rate t grows, between D(D+1)/3 − t·D³/4 and 1/(cosh t − 1) (Theorem 31). Close to
-        D(D+1)/3 digits are lost.
+        V falls as the rate t grows, between D(D+1)/3 − t·D³/4 and 1/(cosh t − 1) (Theorem 31).
 
         >>> float(Geometric.of_variance(25, 49).rate)
         0.1873...
         """
         half_width = parameters.support(support)
-        return Geometric(half_width, _geometric_rate(half_width, _proper_variance(half_width, variance)))
+        rate = _geometric_rate(half_width, _proper_variance(half_width, variance))
+        if rate > parameters.EPSILON_MAX:
+            allowed = f"so large that the rate is at most {parameters.EPSILON_MAX}"
+            raise parameters.wrong_value("variance", allowed, variance)
+        return Geometric(half_width, rate)
 
 
 AnyNoise = Noise | Geometric
@@ -285,7 +288,7 @@ def _gamma(support: int, variance: Fraction) -> float:
         """ln(V(γ)/V), or the same of the gaps with its sign turned: it falls from + to −."""
         if 2 * variance <= bound:
             return math.log(_variance(np.exp(-rate * squares)) / target)
-        return math.log(missing / _gap(rate, squares, float(bound)))
+        return math.log(missing / _gap(rate * squares, float(bound)))
 
     # V(γ) ≤ 1/(2γ), and 0 ≤ Var(Z²) ≤ D⁴/4 keeps the gap below γD⁴/4.
     low, high = 4 * missing / support**4, min(1 / (2 * target), parameters.GAMMA_MAX + 1)
@@ -298,7 +301,7 @@ def _gamma(support: int, variance: Fraction) -> float:
         second = 2 * float((squares * weights).sum()) / total
         fourth = 2 * float((squares**2 * weights).sum()) / total
         in_gap = 2 * variance > bound
-        residual = missing - _gap(rate, squares, float(bound)) if in_gap else second - target
+        residual = missing - _gap(rate * squares, float(bound)) if in_gap else second - target
         rate += residual / (fourth - second**2)
     return rate
 
@@ -310,24 +313,27 @@ def _root(function: Callable[[float], float], low: float, high: float, **toleran
 
 
 def _geometric_rate(support: int, variance: Fraction) -> float:
-    """The rate of `Geometric.of_variance`."""
+    """The rate of `Geometric.of_variance`; in the upper half of the range from the gap D(D+1)/3 − V."""
     bound = variance_bound(support)
-    z, wanted = np.arange(1.0, support + 1), float(variance)
+    z, missing = np.arange(1.0, support + 1), float(bound - variance)
 
     def excess(rate: float) -> float:
-        weights = 2 * np.exp(-rate * z)
-        return float((z * z * weights).sum() - wanted * (1 + weights.sum()))
+        """ln(V(t)/V), or the same of the gaps with its sign turned: it falls from + to −."""
+        if 2 * variance <= bound:
+            return math.log(_variance(np.exp(-rate * z)) / float(variance))
+        return math.log(missing / _gap(rate * z, float(bound)))
 
-    low, high = float(4 * (bound - variance)) / support**3, 2 * math.asinh(math.sqrt(0.5 / wanted))
-    if excess(low) <= 0:  # nothing but rounding
-        return low
-    return _root(excess, low, high * (1 + 1e-9), xtol=1e-300, rtol=1e-14)
+    # V(t) < 1/(cosh t − 1), and the gap is at most t·D³/4.
+    low, high = 4 * missing / support**3, 2 * math.asinh(math.sqrt(0.5 / float(variance)))
+    return math.exp(
+        _root(lambda log: excess(math.exp(log)), math.log(low) - 1e-9, math.log(high) + 1e-9, xtol=1e-15)
+    )
 
 
-def _gap(gamma: float, squares: Array, bound: float) -> float:
-    """D(D+1)/3 − V(γ) without cancellation, from Σ (z² − D(D+1)/3) = 0 over [-D, D]."""
-    changes = float(((bound - squares) * np.expm1(-gamma * squares)).sum())
-    return 2 * changes / (1 + 2 * float(np.exp(-gamma * squares).sum()))
+def _gap(exponents: Array, bound: float) -> float:
+    """D(D+1)/3 − V without cancellation, from Σ (z² − D(D+1)/3) = 0 over [-D, D]."""
+    changes = float(((bound - _squares(len(exponents))) * np.expm1(-exponents)).sum())
+    return 2 * changes / (1 + 2 * float(np.exp(-exponents).sum()))
 
 
 def _proper_variance(support: int, variance: parameters.Number) -> Fraction:

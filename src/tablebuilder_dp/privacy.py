@@ -250,7 +250,7 @@ def loss_masses(noise: AnyNoise) -> Array:
     >>> loss_masses(Geometric(1, "0.5")).round(6)
     array([0.451863, 0.274069])
     """
-    if isinstance(noise, Geometric):
+    if isinstance(check(noise), Geometric):
         return np.array([noise.pmf[1 : noise.support + 1].sum(), noise.tail])
     return noise.pmf[1:]
 

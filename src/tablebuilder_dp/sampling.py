@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,10 @@ from tablebuilder_dp import certified, design
 from tablebuilder_dp.noise import AnyNoise, check
 from tablebuilder_dp.privacy import Delta
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import MAX_DIGITS, Enclosure
+from tablebuilder_dp.support.intervals import Enclosure
+
+LIMIT_SUPPORT_MAX, LIMIT_DIGITS_MAX = 10_000, 100
+"""What `full_support_limit` serves in some seconds."""
 
 _BUCKET_BITS = 16
 _CHUNK = 1 << 16  # keys per step: the working arrays stay in the processor's cache
@@ -108,7 +111,14 @@ def lookup_table(noise: AnyNoise, *, keysize: int, rule: Rule = ceilings) -> Loo
     ((71, 186, 256), (71, 115, 70))
     """
     size = parameters.keysize(keysize)
-    return LookupTable(keysize=size, cuts=rule(check(noise), size))
+    return LookupTable(keysize=size, cuts=_callable(rule)(check(noise), size))
+
+
+def _callable(rule: Any) -> Rule:
+    if not callable(rule):
+        allowed = "a function of a noise and a keysize, such as ceilings or what symmetric.rule gives"
+        raise parameters.wrong_type("rule", allowed, rule)
+    return cast("Rule", rule)
 
 
 def sample(table: LookupTable, keys: ArrayLike, *, out: NDArray[Any] | None = None) -> Any:
@@ -122,9 +132,7 @@ def sample(table: LookupTable, keys: ArrayLike, *, out: NDArray[Any] | None = No
     >>> sample(table, 70), sample(table, [0, 71, 255])
     (-1, array([-1,  0,  1]))
     """
-    if not isinstance(table, LookupTable):
-        raise parameters.wrong_type("table", "a LookupTable", table)
-    array = parameters.integers(keys, "keys", low=0, high=table.keysize - 1)
+    array = parameters.integers(keys, "keys", low=0, high=_checked(table).keysize - 1)
     if out is None:
         out = np.empty(array.shape, dtype=np.int64)
     else:
@@ -180,6 +188,12 @@ class AfterSampling:
     delta: Fraction
 
 
+def _checked(table: LookupTable) -> LookupTable:
+    if not isinstance(table, LookupTable):
+        raise parameters.wrong_type("table", "a LookupTable", table)
+    return table
+
+
 def after_sampling(table: LookupTable) -> AfterSampling:
     """B^Q, V^Q, ε^Q and δ^Q of Section V-B.
 
@@ -190,7 +204,7 @@ def after_sampling(table: LookupTable) -> AfterSampling:
     >>> after.bias, after.delta, after.epsilon_one_sided
     (Fraction(-1, 256), Fraction(71, 256), 0.482252...)
     """
-    weights = table.weights
+    weights = _checked(table).weights
     mean, square = (
         Fraction(sum(z**power * w for z, w in enumerate(weights, -table.support)), table.keysize)
         for power in (1, 2)
@@ -227,8 +241,7 @@ def delta(table: LookupTable, epsilon: parameters.Number) -> Delta[float]:
     >>> delta(lookup_table(Noise(1, "0.5"), keysize=256), "0.5")
     Delta(forward=0.27734375, backward=0.2734375)
     """
-    if not isinstance(table, LookupTable):
-        raise parameters.wrong_type("table", "a LookupTable", table)
+    _checked(table)
     level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
     both = certified.of_weights([*table.weights, 0], [0, *table.weights], level, unit=table.keysize)
     return Delta(*map(float, both))
@@ -277,9 +290,7 @@ def growth(table: LookupTable, delta: parameters.Number | None = None) -> Fracti
     >>> growth(lookup_table(Noise(1, "0.5"), keysize=256))
     Fraction(57, 35)
     """
-    if not isinstance(table, LookupTable):
-        raise parameters.wrong_type("table", "a LookupTable", table)
-    target = after_sampling(table).delta if delta is None else parameters.delta(delta)
+    target = after_sampling(_checked(table)).delta if delta is None else parameters.delta(delta)
     earlier, later = [0, *table.weights], [*table.weights, 0]
     return max(smallest_growth(a, b, target * table.keysize) for a, b in ((later, earlier), (earlier, later)))
 
@@ -324,10 +335,11 @@ def full_support_limit(
     >>> full_support_limit(support=10, keysize=2**8).digits(12)
     '0.627215473175'
     """
-    size, half_width = parameters.keysize(keysize), parameters.support(support)
+    size = parameters.keysize(keysize)
+    half_width = parameters.integer(support, "support", low=1, high=LIMIT_SUPPORT_MAX)
     if size <= 2 * half_width + 1:
         raise parameters.wrong_value("keysize", f"above 2D + 1 = {2 * half_width + 1}", keysize)
-    wanted = 10 ** parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
+    wanted = 10 ** parameters.integer(digits, "digits", low=1, high=LIMIT_DIGITS_MAX)
 
     def is_lost(level: Fraction) -> bool:
         noise = design.proposition_3(level, support=half_width, slack=slack)

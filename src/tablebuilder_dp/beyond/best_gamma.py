@@ -22,10 +22,14 @@ from tablebuilder_dp import certified, design, privacy
 from tablebuilder_dp.design import Design
 from tablebuilder_dp.noise import Array, Noise
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import Enclosure, ball, below, exponential, precision
+from tablebuilder_dp.support.intervals import MAX_DIGITS, Enclosure, ball, below, exponential, precision
 
 KINKS_MAX = 4000
 """The largest support served here: all its kinks are evaluated, in D² steps."""
+
+
+EPSILON_MIN = Fraction(1, 10**30)
+"""The smallest ε for which kinks, which differ by a part of about ε, are told apart in seconds."""
 
 
 def _support(value: Any) -> int:
@@ -74,6 +78,8 @@ def kink(chosen: Design) -> int:
     >>> kink(best("0.5", support=11))
     9
     """
+    if not isinstance(chosen, Design):
+        raise parameters.wrong_type("chosen", "a Design", chosen)
     place = (chosen.epsilon / chosen.gamma + 1) / 2
     if place.denominator != 1 or not 1 <= place <= chosen.support:
         allowed = "epsilon/(2m - 1) with an integer m from 1 to D"
@@ -111,6 +117,8 @@ def best(epsilon: parameters.Number, *, support: int) -> Design:
     (Fraction(1, 34), 0.00385227983348...)
     """
     half_width, level = _support(support), parameters.epsilon(epsilon)
+    if level < EPSILON_MIN:
+        raise parameters.wrong_value("epsilon", f"at least {float(EPSILON_MIN)}", epsilon)
     ranked = np.argsort(_log_deltas(level, half_width, range(1, half_width + 1))) + 1
     winner = int(ranked[0])
     for rival in map(int, ranked[1:]):
@@ -132,12 +140,13 @@ def _surely_above(bound: Fraction, epsilon: Fraction, support: int, m: int) -> b
 
 def _beats(rival: int, winner: int, epsilon: Fraction, support: int) -> bool:
     """Decide δ_rival < δ_winner, with as many digits as it takes."""
-    digits = 10
-    while True:
+    digits = 15
+    while digits <= MAX_DIGITS:
         ours, theirs = (_delta(epsilon, support, m, digits) for m in (rival, winner))
         if ours.upper < theirs.lower or theirs.upper < ours.lower:
             return ours.upper < theirs.lower
         digits *= 4
+    raise ArithmeticError(f"no decision at {MAX_DIGITS} digits between the kinks {rival} and {winner}")
 
 
 @lru_cache(maxsize=1024)  # the winner so far meets every rival

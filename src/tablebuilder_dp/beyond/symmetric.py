@@ -24,7 +24,7 @@ from tablebuilder_dp.beyond import chain
 from tablebuilder_dp.noise import AnyNoise, check
 from tablebuilder_dp.sampling import LookupTable, Rule
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import Ball, Enclosure, ball, to_digits
+from tablebuilder_dp.support.intervals import MAX_DIGITS, Ball, Enclosure, ball, to_digits
 from tablebuilder_dp.support.parameters import Number
 
 RULES = ("ceiling", "symmetric")
@@ -32,6 +32,14 @@ RULES = ("ceiling", "symmetric")
 
 ENDS_MAX = 10**5
 """The most end weights that are tried in search of a KEYSIZE."""
+
+
+SUPPORT_MAX = 1000
+"""The widest support for which tables are searched, in some seconds."""
+
+
+def _support(value: int) -> int:
+    return parameters.integer(value, "support", low=1, high=SUPPORT_MAX)
 
 
 def keeps_epsilon(table: LookupTable, epsilon: Number) -> bool:
@@ -106,7 +114,7 @@ def least_delta_table(epsilon: Number, *, support: int, keysize: int) -> LookupT
     ...
     ValueError: keysize must be a multiple of 21 or at least 210 for a symmetric table ..., got 200
     """
-    level, half_width = parameters.epsilon(epsilon), parameters.support(support)
+    level, half_width = parameters.epsilon(epsilon), _support(support)
     size = parameters.keysize(keysize)
     weights = [_least_end(level, half_width, size)]  # w(D), w(D−1), …
     left = size - 2 * weights[0]
@@ -119,7 +127,8 @@ def least_delta_table(epsilon: Number, *, support: int, keysize: int) -> LookupT
 
 def _read(noise: AnyNoise, epsilon: Number) -> Fraction:
     """ε, which the noise must keep within its support: that makes p(D) its δ."""
-    level, steepest = parameters.epsilon(epsilon), check(noise).loss(1 - noise.support)
+    _support(check(noise).support)
+    level, steepest = parameters.epsilon(epsilon), noise.loss(1 - noise.support)
     if steepest > level:
         allowed = f"at least {float(steepest)}, the largest finite loss of the noise"
         raise parameters.wrong_value("epsilon", allowed, epsilon)
@@ -132,12 +141,13 @@ _mass = lru_cache(maxsize=4096)(certified.pmf)
 def _whole(scaled: Callable[[Fraction], Fraction], noise: AnyNoise, z: int) -> int:
     """⌊scaled(p(z))⌋, where scaled(p(z)) is monotone and irrational."""
     digits = certified.DIGITS
-    while True:
+    while digits <= MAX_DIGITS:
         mass = _mass(noise, z, digits=digits)
         low, high = math.floor(scaled(mass.lower)), math.floor(scaled(mass.upper))
         if low == high:
             return low
         digits *= 2
+    raise ArithmeticError(f"no decision at {MAX_DIGITS} digits: a mass of {noise} is too near a whole number")
 
 
 class KeySizes(NamedTuple):
@@ -165,6 +175,10 @@ def key_sizes(noise: AnyNoise, epsilon: Number) -> KeySizes:
     level, half_width = _read(noise, epsilon), noise.support
     if noise.loss(0) == level:
         allowed = f"above {float(level)}, the only finite loss of the noise, or no keysize will do"
+        raise parameters.wrong_value("epsilon", allowed, epsilon)
+
+    if certified.edge_reaches(noise, Fraction(1, parameters.KEYSIZE_MAX)):  # δ < 2^−64
+        allowed = "such that a keysize of at most 2^64 keeps epsilon and delta"
         raise parameters.wrong_value("epsilon", allowed, epsilon)
 
     def first(end: int) -> int:

@@ -46,7 +46,8 @@ def _point(value: Fraction | int) -> Enclosure:
 
 _ZERO, _ONE = _point(0), _point(1)
 _SPARE = 12  # more digits than γD² can have before the point, so that p(D) is as narrow as asked
-_DEPTH_MAX = 2000  # decimal places of p(D)/p(0) up to which rows are told apart in seconds
+DEPTH_MAX = 2000
+"""Decimal places of p(D)/p(0) up to which rows are enclosed; beyond, their digits would fill the memory."""
 
 
 class Row(NamedTuple):
@@ -72,7 +73,7 @@ def row(noise: Symmetric, count: int, *, digits: int = DIGITS) -> Row:
     >>> row_3.tilt.digits(12), row_3.gamma.digits(12), row_3.pmf[2].digits(12)
     ('0.0435697547286', '0.136880631700', '0.0720298247652')
     """
-    support = rows.check(noise)
+    support = check_depth(noise)
     place = parameters.integer(count, "count", low=0, high=2**63 - 1)
     wanted = parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
     return solve(noise, min(place, support), wanted)
@@ -284,16 +285,28 @@ def delta(
     ('0.512015130914', Fraction(0, 1))
     """
     level, chosen = parameters.epsilon(epsilon), choice(small_counts)
-    pair = min(parameters.integer(count, "count", low=0, high=2**63 - 2), rows.check(noise))
+    pair = min(parameters.integer(count, "count", low=0, high=2**63 - 2), check_depth(noise))
     wanted = parameters.integer(digits, "digits", low=1, high=MAX_DIGITS)
     # An exact kink adds the error of a large mass, which must not show beside p(D).
-    spare = min(_depth(noise, noise.support), _DEPTH_MAX)
+    spare = min(_depth(noise, noise.support), DEPTH_MAX)
     for more in (wanted, 2 * wanted, 4 * wanted + spare):
         with precision(4 * more + 168):
             both = [enclosure(alone + rest) for alone, rest in _parts(pair, noise, level, chosen, more + 10)]
         if all((ends.upper - ends.lower) * 10**wanted <= ends.lower for ends in both):
             return Delta(*both)
     raise ArithmeticError(f"no {wanted} digits of delta at count {pair}: epsilon is too near a kink")
+
+
+def check_depth(noise: Symmetric) -> int:
+    """D, if the rows of the noise can be enclosed in little time and memory.
+
+    >>> check_depth(OfVariance(5, 3))
+    5
+    """
+    support = rows.check(noise)
+    if _depth(noise, support) > DEPTH_MAX:
+        raise parameters.wrong_value("noise", f"one with p(D)/p(0) above 1e-{DEPTH_MAX}", noise)
+    return support
 
 
 def _depth(noise: Symmetric, z: int) -> int:
@@ -342,9 +355,7 @@ def protected_from(noise: Symmetric, epsilon: parameters.Number) -> int:
     >>> protected_from(OfVariance(5, 3), 1), protected_from(OfVariance(5, 3), 2)
     (5, 4)
     """
-    level, first = parameters.epsilon(epsilon), rows.check(noise)
-    if _depth(noise, first) > _DEPTH_MAX:
-        raise parameters.wrong_value("noise", f"one with p(D)/p(0) above 1e-{_DEPTH_MAX}", noise)
+    level, first = parameters.epsilon(epsilon), check_depth(noise)
     while first > 0 and _as_symmetric(first - 1, noise, level):
         first -= 1
     return first

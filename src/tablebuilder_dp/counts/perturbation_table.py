@@ -129,8 +129,12 @@ def build(
     (0, 79, 99, 62, 16)
     """
     support, size, chosen = rows.check(noise), parameters.keysize(keysize), choice(small_counts)
+    if chosen == "rows" or not isinstance(noise, Noise):
+        certified_counts.check_depth(noise)
     if isinstance(noise, Noise):
         last = sampling.lookup_table(noise, keysize=size, rule=rule)
+    elif rule is not sampling.ceilings:
+        raise parameters.wrong_value("rule", "left out for a noise that is given by its variance", rule)
     else:
         last = LookupTable(keysize=size, cuts=_cuts(noise, support, size))
     if chosen == "rows":
@@ -147,9 +151,15 @@ def _cuts(noise: Symmetric, count: int, keysize: int) -> tuple[int, ...]:
     """
     for digits in _DIGITS:
         pmf = certified_counts.solve(noise, count, digits).pmf[:-1]
+        unit = 1 << (4 * digits + 64)  # to its parts ends are rounded outwards
+        if all(mass.lower == mass.upper for mass in pmf):
+            unit = math.lcm(*(mass.lower.denominator for mass in pmf))  # rational: a cut point may be whole
+        sides = (
+            [math.floor(mass.lower * unit) for mass in pmf],
+            [math.ceil(mass.upper * unit) for mass in pmf],
+        )
         lower, upper = (
-            [math.ceil(keysize * min(reach, Fraction(1))) for reach in accumulate(side)]
-            for side in ([mass.lower for mass in pmf], [mass.upper for mass in pmf])
+            [min(-(-keysize * reach // unit), keysize) for reach in accumulate(side)] for side in sides
         )
         if lower == upper:
             return (*lower, keysize)

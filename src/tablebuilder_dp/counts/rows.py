@@ -114,6 +114,7 @@ def symmetric_gamma(noise: Symmetric) -> float:
     >>> symmetric_gamma(OfVariance(11, 4))
     0.12499...
     """
+    check(noise)
     if isinstance(noise, Noise):
         return float(noise.gamma)
     return 0.0 if noise.is_uniform else float(Noise.of_variance(noise.support, noise.variance).gamma)
@@ -121,6 +122,7 @@ def symmetric_gamma(noise: Symmetric) -> float:
 
 def symmetric_pmf(noise: Symmetric) -> Array:
     """p(−D), …, p(D) of every count from D on: the paper's noise, or the uniform one where V never binds."""
+    check(noise)
     if isinstance(noise, Noise):
         return noise.pmf
     if noise.is_uniform:

@@ -147,7 +147,7 @@ def clamping_bias(noise: Symmetric) -> Array:
     >>> clamping_bias(rows.OfVariance(1, "0.5"))
     array([0.25, 0.  ])
     """
-    tail = rows.symmetric_pmf(noise)[: noise.support]
+    tail = rows.symmetric_pmf(noise)[: rows.check(noise)]
     bias: Array = np.append(tail.cumsum().cumsum()[::-1], 0)  # Σ_{j>n} P(Z ≥ j) is the same sum
     return bias
 
@@ -160,7 +160,7 @@ def clamping_variance(noise: Symmetric) -> Array:
     >>> clamping_variance(rows.OfVariance(1, "0.5"))
     array([0.1875, 0.5   ])
     """
-    half = rows.symmetric_pmf(noise)[noise.support :]
+    half = rows.symmetric_pmf(noise)[rows.check(noise) :]
     squares = np.arange(noise.support + 1.0) ** 2
     inside = (squares * half).cumsum()
     beyond = np.append(half[:0:-1].cumsum()[::-1], 0)

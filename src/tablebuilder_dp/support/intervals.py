@@ -9,6 +9,7 @@ depends on what was asked before.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,8 +30,8 @@ Ball = arb
 Squares are written ``x * x``: python-flint has no ``x**2`` of a ball whose middle is zero.
 """
 
-EXPONENT_MAX = 1 << 20
-"""Balls beyond 2^±this many are not written out as fractions: they would fill the memory."""
+EXPONENT_MAX = 3_000_000
+"""Balls beyond 2^±this, about 10^±900000, are not written out as fractions: they would fill the memory."""
 
 _SMALLEST, _LARGEST = arb(2) ** -EXPONENT_MAX, arb(2) ** EXPONENT_MAX
 _UNDECIDED = (
@@ -39,7 +40,7 @@ _UNDECIDED = (
 _one_at_a_time = threading.RLock()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Enclosure:
     """A closed interval with rational ends that contains the true value.
 
@@ -55,6 +56,12 @@ class Enclosure:
     def __float__(self) -> float:
         return float((self.lower + self.upper) / 2)
 
+    def __repr__(self) -> str:
+        try:
+            return f"Enclosure(lower={self.lower!r}, upper={self.upper!r})"
+        except ValueError:  # Python refuses to write out integers of thousands of digits
+            return f"Enclosure(lower={float(self.lower)!r}, upper={float(self.upper)!r}, rounded)"
+
     def digits(self, count: int) -> str:
         """The value, correctly rounded to ``count`` significant digits.
 
@@ -63,11 +70,28 @@ class Enclosure:
         >>> Enclosure(Fraction("0.12344"), Fraction("0.12345")).digits(3)
         '0.123'
         """
-        with localcontext(prec=parameters.integer(count, "count", low=1, high=MAX_DIGITS)):
-            low, high = (Decimal(end.numerator) / end.denominator for end in (self.lower, self.upper))
+        places = parameters.integer(count, "count", low=1, high=MAX_DIGITS)
+        low, high = (_rounded(end, places) for end in (self.lower, self.upper))
         if low != high:
             raise parameters.wrong_value("count", "as few digits as the enclosure decides", count)
         return str(low)
+
+
+def _rounded(value: Fraction, places: int) -> Decimal:
+    """The number to some significant digits, half to even; of long fractions by balls, as that is faster."""
+    with localcontext(prec=places):
+        if value.denominator.bit_length() < 1 << 16:
+            return Decimal(value.numerator) / value.denominator
+        size = value.numerator.bit_length() - value.denominator.bit_length()
+        shift = places - math.floor(size * math.log10(2))
+        while True:
+            with precision(4 * places + 128):
+                nearest = (ball(value) * arb(10) ** shift + arb(1) / 2).floor().unique_fmpz()
+            if nearest is None:  # half-way between two
+                return Decimal(value.numerator) / value.denominator
+            if 10 ** (places - 1) <= abs(int(nearest)) <= 10**places:
+                return +Decimal(int(nearest)).scaleb(-shift)
+            shift += 1 if abs(int(nearest)) < 10 ** (places - 1) else -1
 
 
 @contextmanager

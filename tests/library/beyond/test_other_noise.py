@@ -126,6 +126,17 @@ def test_rates_at_the_ends_of_the_range() -> None:
     for support in (1, 28):  # rounding leaves nothing to solve; it even turns the sign for 28
         nearly = noise.variance_bound(support) * (1 - Fraction(1, 10**30))
         assert 0 < float(Geometric.of_variance(support, nearly).rate) < 1e-29
+    for gap in (
+        "1e-3",
+        "1e-8",
+        "1e-12",
+        "1e-20",
+    ):  # V = U − t·Cov(Z², |Z|) to first order, of the uniform noise
+        support, z = 1000, np.arange(-1000.0, 1001)
+        slope = float(np.mean(z**2 * np.abs(z)) - np.mean(z**2) * np.mean(np.abs(z)))
+        bound = noise.variance_bound(support)
+        rate = float(Geometric.of_variance(support, bound - Fraction(gap)).rate)
+        assert rate == pytest.approx(float(gap) / slope, rel=1e-6)
 
 
 @given(epsilons, supports)

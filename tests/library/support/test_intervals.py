@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Context, Decimal
 from fractions import Fraction
 
 import mpmath
@@ -17,7 +18,9 @@ from hypothesis import strategies as st
 
 from tablebuilder_dp import certified, design, sampling
 from tablebuilder_dp.beyond import best_gamma, gap, symmetric
+from tablebuilder_dp.certified import Enclosed
 from tablebuilder_dp.counts import certified as certified_counts
+from tablebuilder_dp.counts import perturbation_table
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.noise import Geometric, Noise
 from tablebuilder_dp.support import intervals
@@ -128,7 +131,7 @@ def test_what_is_not_decided_is_an_error_never_a_guess(monkeypatch: pytest.Monke
         below(Fraction(1), lambda: exponential(Fraction(0)) * ball(Fraction(1, 3)) * 3)
     with pytest.raises(ArithmeticError, match="no decision at"):
         until(lambda _: False, lambda: ball(1))
-    with pytest.raises(ArithmeticError, match=r"a value beyond 2\^±1048576"):
+    with pytest.raises(ArithmeticError, match=r"a value beyond 2\^±3000000"):
         until(lambda _: True, lambda: exponential(Fraction(10**7)))
 
 
@@ -154,3 +157,77 @@ assert certified.polynomial("0.5", support=10**6, variance=4).digits(5) == "-6.9
         resource.setrlimit(resource.RLIMIT_DATA, (512 * 2**20, 512 * 2**20))
 
     subprocess.run([sys.executable, "-c", script], check=True, preexec_fn=limit)
+
+
+BOUNDED: dict[str, tuple[Callable[[], object], str]] = {
+    "rows of a steep noise": (
+        lambda: certified_counts.row(Noise(300, 690), 300),
+        r"noise must be one with p\(D\)/p\(0\) above 1e-2000",
+    ),
+    "pairs of a steep noise": (
+        lambda: certified_counts.delta(Noise(1000, 690), 5, 1),
+        r"noise must be one with p\(D\)/p\(0\) above 1e-2000",
+    ),
+    "a table of a steep noise": (
+        lambda: perturbation_table.build(OfVariance(1000, "1e-200"), keysize=256),
+        r"noise must be one with p\(D\)/p\(0\) above 1e-2000",
+    ),
+    "a wide enclosure": (
+        lambda: certified.delta(Enclosed(10**6, Enclosure(Fraction(1, 10**6), Fraction(1, 10**3))), 1),
+        "gamma enclosed too widely",
+    ),
+    "a wide symmetric table": (
+        lambda: symmetric.cuts(Noise(10**6, "1e-7"), 1, 2**64),
+        "support must be an integer from 1 to 1000",
+    ),
+    "a table of least delta": (
+        lambda: symmetric.least_delta_table("0.1", support=10**6, keysize=2**64),
+        "support must be an integer from 1 to 1000",
+    ),
+    "key sizes of a tiny delta": (
+        lambda: symmetric.key_sizes(Noise(100, 1), 200),
+        r"epsilon must be such that a keysize of at most 2\^64 keeps",
+    ),
+    "a limit of a wide support": (
+        lambda: sampling.full_support_limit(support=10**6, keysize=2**64),
+        "support must be an integer from 1 to 10000",
+    ),
+    "a tiny epsilon": (lambda: best_gamma.best("1e-280", support=4000), "epsilon must be at least 1e-30"),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_what_would_take_long_or_fill_the_memory_is_refused_in_a_sentence(name: str) -> None:
+    ask, sentence = BOUNDED[name]
+    with pytest.raises((ValueError, ArithmeticError), match=sentence) as refused:
+        ask()
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.unmeasured
+def test_extreme_arguments_that_are_accepted_are_answered() -> None:
+    assert float(certified.delta(Noise(1000, 690), 1, cells=2, digits=5)) == 1
+    assert best_gamma.kink(best_gamma.best(500, support=2920)) == 2920
+    assert certified.pmf(Noise(1000, 1), 1000).digits(5) == "1.8598E-434295"
+
+
+@given(st.integers(1, 12), st.integers(1, 10**30), st.integers(1, 10**30), st.integers(0, 3))
+def test_digits_of_long_fractions_are_those_of_short_ones(
+    places: int, numerator: int, denominator: int, tens: int
+) -> None:
+    short = Fraction(numerator, denominator)
+    long = (
+        short * Fraction(1, 2**70000) * 2**70000 * Fraction(10**21000, 10**21000 + 1)
+    )  # the same to 20999 digits
+    exact = Decimal(intervals._rounded(short, places))
+    assert intervals._rounded(long / 10**tens, places) in (
+        exact.scaleb(-tens),
+        exact.scaleb(-tens).next_minus(Context(prec=places)),  # a hair below a number half-way between two
+    )
+
+
+def test_an_enclosure_shows_itself_however_long() -> None:
+    third = Fraction(1, 3)
+    assert repr(Enclosure(third, third)) == "Enclosure(lower=Fraction(1, 3), upper=Fraction(1, 3))"
+    long = Enclosure(Fraction(1, 10**5000 + 1) + 1, Fraction(2))
+    assert repr(long) == "Enclosure(lower=1.0, upper=2.0, rounded)"

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from tablebuilder_dp import cellkey, certified, design, noise, privacy, sampling
+from tablebuilder_dp.beyond import best_gamma, composition, symmetric
+from tablebuilder_dp.counts import perturbation_table, rows, small_counts
 from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support import parameters
 from tablebuilder_dp.support.intervals import Enclosure
@@ -114,6 +116,47 @@ def test_every_argument_refuses_every_bad_value(
             assert ", got " in message
             assert "\n" not in message
             assert len(message) < 250
+
+
+WRONG: list[tuple[Callable[[], object], str]] = [
+    (lambda: small_counts.clamping_bias(NO), "noise must be a Noise or OfVariance"),
+    (lambda: small_counts.clamping_variance(NO), "noise must be a Noise or OfVariance"),
+    (lambda: rows.symmetric_gamma(NO), "noise must be a Noise or OfVariance"),
+    (lambda: rows.symmetric_pmf(NO), "noise must be a Noise or OfVariance"),
+    (lambda: rows.rows(NO), "noise must be a Noise or OfVariance"),
+    (lambda: privacy.loss_masses(NO), "noise must be a Noise or Geometric"),
+    (lambda: privacy.loss_lattice(NO), "noise must be a Noise or Geometric"),
+    (lambda: composition.delta(NO, 1, cells=2), "noise must be a Noise or Geometric"),
+    (lambda: composition.most_cells(NO, 1, "0.1"), "noise must be a Noise or Geometric"),
+    (lambda: symmetric.key_sizes(NO, 1), "noise must be a Noise or Geometric"),
+    (lambda: best_gamma.kink(noise.Noise(3, "0.1")), "chosen must be a Design"),  # type: ignore[arg-type]
+    (lambda: sampling.after_sampling(NO), "table must be a LookupTable"),
+    (lambda: sampling.delta(NO, 1), "table must be a LookupTable"),
+    (lambda: sampling.epsilon(NO), "table must be a LookupTable"),
+    (lambda: certified.Enclosed(3, NO), "gamma must be an Enclosure"),
+    (
+        lambda: certified.Enclosed(3, Enclosure(Fraction(2), Fraction(1))),
+        "gamma must be an Enclosure with",
+    ),
+    (lambda: certified.of_weights([1], [1, 0], Fraction(1), unit=1), r"q must be as long as p \(1\)"),
+    (lambda: certified.hockey_stick([True], [True], 0), "p must be a sequence of exact"),  # type: ignore[list-item]
+    (lambda: sampling.lookup_table(NOISE["noise"], keysize=8, rule=NO), "rule must be a function of a noise"),
+    (
+        lambda: perturbation_table.build(rows.OfVariance(3, 2), keysize=256, rule=symmetric.rule(1)),
+        "rule must be left out for a noise that is given by its variance",
+    ),
+    (
+        lambda: noise.Geometric.of_variance(3, "1e-250"),
+        "variance must be so large that the rate is",
+    ),
+]
+NO: Any = {"support": 3, "gamma": "0.5"}
+
+
+@pytest.mark.parametrize(("call", "sentence"), WRONG)
+def test_what_is_no_noise_table_or_rule_is_refused_in_a_sentence(call: Any, sentence: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"^{sentence}"):
+        call()
 
 
 @pytest.mark.parametrize(
