@@ -47,23 +47,19 @@ PAGES, ENGINE = {"chromium", "built"}, {"spark", "log"}
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put what takes long first: Java in one process, the browser in another, the rest of it in a third.
+    """Put what takes long first, with Java in one of two processes and the browser in the other.
 
-    xdist gives each process a part of the tests, in this order; who is done first takes over from the end of
-    what another has left, and that shall be short tests.
+    xdist gives the first half of the tests to one process and the second to the other; who is done first
+    takes over from the end of what the other has left, and that shall be short tests.
     """
     groups: dict[str, list[pytest.Item]] = {"engine": [], "long": [], "pages": [], "others": []}
     for item in items:
         used = set(getattr(item, "fixturenames", ()))
         alone = "long" if item.get_closest_marker("long") else "others"
         groups["pages" if used & PAGES else "engine" if used & ENGINE else alone].append(item)
-    others, part = iter(groups.pop("others")), len(items) // len(groups)
-    items[:] = [
-        item
-        for group in groups.values()
-        for item in (*group, *itertools.islice(others, max(0, part - len(group))))
-    ]
-    items += others
+    first = [*groups["engine"], *groups["long"]]
+    room = max(0, len(items) // 2 - len(first))
+    items[:] = [*first, *groups["others"][:room], *groups["pages"], *groups["others"][room:]]
 
 
 class Pause:

@@ -209,8 +209,8 @@ def after_sampling(table: LookupTable) -> AfterSampling:
         Fraction(sum(z**power * w for z, w in enumerate(weights, -table.support)), table.keysize)
         for power in (1, 2)
     )
-    rises = [_ratio(later, earlier) for earlier, later in pairwise(weights)]
-    falls = [_ratio(earlier, later) for earlier, later in pairwise(weights)]
+    rises = [ratio(later, earlier) for earlier, later in pairwise(weights)]
+    falls = [ratio(earlier, later) for earlier, later in pairwise(weights)]
     return AfterSampling(
         bias=mean,
         variance=square - mean**2,
@@ -220,8 +220,12 @@ def after_sampling(table: LookupTable) -> AfterSampling:
     )
 
 
-def _ratio(numerator: int, denominator: int) -> Fraction | float:
-    """A ratio of weights, with the paper's 0/0 = 0."""
+def ratio(numerator: int, denominator: int) -> Fraction | float:
+    """A ratio of weights, with the paper's 0/0 = 0, and infinity where only the denominator is 0.
+
+    >>> ratio(3, 2), ratio(0, 0), ratio(1, 0)
+    (Fraction(3, 2), Fraction(0, 1), inf)
+    """
     if denominator:
         return Fraction(numerator, denominator)
     return math.inf if numerator else Fraction(0)

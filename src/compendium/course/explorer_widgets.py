@@ -17,7 +17,7 @@ from urllib.parse import quote
 import ipywidgets
 
 from compendium.figures import explorer as pictures
-from compendium.studies import explorer, explorer_words, words
+from compendium.studies import explorer, explorer_words, phrases
 from compendium.studies.explorer import FIELDS, Explored, Settings, say
 from compendium.studies.explorer_words import ladder, nearest, texts
 from tablebuilder_dp.support import parameters
@@ -37,7 +37,7 @@ class Field:
         fixed = {"width": "18em", "flex": "0 0 18em"}  # else a long message would squeeze it
         self.text = ipywidgets.Text(
             description=FIELDS[name]["label"],
-            tooltip=words.fill(FIELDS[name]["help"], **FIELDS[name]),
+            tooltip=phrases.fill(FIELDS[name]["help"], **FIELDS[name]),
             continuous_update=False,
             style=LABELS,
             layout={"width": "22em", "flex": "0 0 22em"},
@@ -199,9 +199,11 @@ def _row(*parts: Any) -> Any:
 def _table(numbers: Mapping[str, str], *, explained: bool) -> str:
     rows = [("", f"<b>{say('noise')}</b>", f"<b>{say('table')}</b>")]
     for row in explorer.WORDS["rows"]:
-        more = f"<br><small>{words.html(words.fill(row['explain'], **numbers))}</small>" if explained else ""
+        more = (
+            f"<br><small>{phrases.html(phrases.fill(row['explain'], **numbers))}</small>" if explained else ""
+        )
         noise = row.get("noise_is") or numbers.get(row.get("noise", ""), "")
-        rows.append((f"{words.html(row['label'])}{more}", noise, numbers.get(row.get("table", ""), "")))
+        rows.append((f"{phrases.html(row['label'])}{more}", noise, numbers.get(row.get("table", ""), "")))
     cells = ("".join(f"<td style='padding-right:2em'>{cell}</td>" for cell in row) for row in rows)
     return f"<table style='line-height:1.6'><tr>{'</tr><tr>'.join(cells)}</tr></table>"
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from compendium.figures import palette
 from compendium.figures.drawing import (
     Drawing,
     canvas,
     styled,
 )
-from compendium.figures.palette import BLUE, GREEN, ORANGE, PURPLE, SKY
 from compendium.ledger.verdicts import KINDS, Entry
 
 
@@ -23,8 +23,8 @@ def verdicts(name: str, entries: Sequence[Entry]) -> Drawing:
     figure, axes = canvas(height=0.9 + 0.32 * len(sections))
     left = np.zeros(len(sections))
     data: dict[str, Sequence[Any]] = {"section": sections}
-    colours = (GREEN, SKY, BLUE, PURPLE, ORANGE)
-    for kind, colour, hatch in zip(reversed(KINDS), colours, ("", "..", "//", "xx", "\\\\"), strict=True):
+    for kind, hatch in zip(reversed(KINDS), ("", "..", "//", "xx", "\\\\"), strict=True):
+        colour = getattr(palette, palette.VERDICTS[kind].upper())
         of_kind = [entry.claim.section for entry in entries if entry.kind == kind]
         widths = [of_kind.count(section) for section in sections]
         bars = axes.barh(

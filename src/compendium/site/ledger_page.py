@@ -16,15 +16,15 @@ from typing import Any
 import yaml
 from markupsafe import Markup, escape
 
+from compendium.figures import palette
 from compendium.ledger import book, claims
 from compendium.ledger.claims import Claim
-from compendium.ledger.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, KINDS, PARTLY, SLIP, Entry
+from compendium.ledger.verdicts import KINDS, Entry
 from compendium.run.manifest import NUMBERS
 
 OURS = "ours"
 """In the place of a verdict: a statement of ours, which is always confirmed."""
-COLOURS = {CONTRADICTED: "orange", SLIP: "purple", DEPENDS: "blue", PARTLY: "sky", CONFIRMED: "green"}
-COLOURS |= {OURS: "grey"}
+COLOURS = {**{kind: palette.VERDICTS[kind] for kind in KINDS}, OURS: "grey"}
 
 TREATED = {
     "I": "00",

@@ -14,7 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from compendium.studies import explorer, explorer_words, game, game_words, guesses, words
+from compendium.studies import explorer, explorer_words, game, game_words, guesses, phrases
 
 
 def fragment(path: Path) -> str:
@@ -24,8 +24,8 @@ def fragment(path: Path) -> str:
     )
     pages.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     pages.filters |= {
-        "fill": lambda text, values: words.fill(text, **values),
-        "html": lambda text: Markup(words.html(text)),  # noqa: S704
+        "fill": lambda text, values: phrases.fill(text, **values),
+        "html": lambda text: Markup(phrases.html(text)),  # noqa: S704
         "groups": _groups,
     }
     data = DATA[path.stem]()
@@ -42,7 +42,7 @@ def _groups(fields: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]
 def explorer_data() -> dict[str, Any]:
     """The explorer's words, with its ladders and with its explanations as HTML."""
     empty = {"noise": "", "noise_is": "", "table": "", "head": ""}
-    rows = [empty | row | {"explain": words.html(row["explain"])} for row in explorer.WORDS["rows"]]
+    rows = [empty | row | {"explain": phrases.html(row["explain"])} for row in explorer.WORDS["rows"]]
     ladders = {name: explorer_words.ladder(name) for name in explorer.FIELDS if name != "rule"}
     return explorer.WORDS | {"rows": rows, "ladders": ladders}
 

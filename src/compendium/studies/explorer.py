@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from compendium.studies import words
+from compendium.studies import phrases
 from tablebuilder_dp import certified, design, privacy, sampling
 from tablebuilder_dp.beyond import chain, symmetric
 from tablebuilder_dp.certified import Excess
@@ -30,7 +30,7 @@ from tablebuilder_dp.support.intervals import Ball, Enclosure, below, exponentia
 DIGITS = 10
 """Significant digits of every number that is not a whole one."""
 
-WORDS = words.read("explorer")
+WORDS = phrases.read("explorer")
 FIELDS = WORDS["fields"]
 LIMITS = {name: (FIELDS[name]["low"], FIELDS[name]["high"]) for name in ("epsilon", "delta", "slack")}
 """The smallest and the largest number that each setting may be."""
@@ -45,7 +45,7 @@ STEPS = 150
 
 def say(name: str, /, **values: object) -> str:
     """A sentence of the explorer, with values in its places."""
-    return words.fill((WORDS["say"] | WORDS["notebook"])[name], **values)
+    return phrases.fill((WORDS["say"] | WORDS["notebook"])[name], **values)
 
 
 class RefusalError(ValueError):
@@ -113,7 +113,7 @@ def _read(name: str, typed: str) -> Any:
             raise ValueError(typed)
         Settings(**{name: value})
     except ValueError:
-        sentence = words.fill(FIELDS[name]["refused"], **FIELDS[name])
+        sentence = phrases.fill(FIELDS[name]["refused"], **FIELDS[name])
         hint = _hint(typed) if name in LIMITS else ""
         raise RefusalError(f"{sentence} {hint}".strip(), name) from None
     return value
@@ -258,8 +258,8 @@ def numbers(explored: Explored) -> dict[str, str]:
     """
     table, after = explored.table, explored.after
     pairs = list(pairwise(table.weights))
-    rises = max(_ratio(later, earlier) for earlier, later in pairs)
-    falls = max(_ratio(earlier, later) for earlier, later in pairs)
+    rises = max(sampling.ratio(later, earlier) for earlier, later in pairs)
+    falls = max(sampling.ratio(earlier, later) for earlier, later in pairs)
     return {
         "best_support": str(explored.best_support),
         "support": str(explored.support),
@@ -278,11 +278,6 @@ def numbers(explored: Explored) -> dict[str, str]:
         "epsilon_two_sided": _logarithm(max(rises, falls)),
         "epsilon_smallest": _logarithm(sampling.growth(table)),
     }
-
-
-def _ratio(numerator: int, denominator: int) -> Fraction | float:
-    """A ratio of weights, with the paper's 0/0 = 0."""
-    return Fraction(numerator, denominator) if denominator else math.inf if numerator else Fraction(0)
 
 
 def _logarithm(ratio: Fraction | float) -> str:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import quote
 
-from compendium.studies import explorer, words
+from compendium.studies import explorer, phrases
 from compendium.studies.explorer import Explored, Settings, say
 from tablebuilder_dp.support import parameters
 
@@ -154,7 +154,9 @@ def ladder(name: str) -> list[str]:
     field: Mapping[str, Any] = explorer.FIELDS[name]
     if "powers" in field:
         first, last = field["powers"]
-        rungs = [words.fill(rung, power=power) for power in range(first, last + 1) for rung in field["rungs"]]
+        rungs = [
+            phrases.fill(rung, power=power) for power in range(first, last + 1) for rung in field["rungs"]
+        ]
         return [*rungs, *field.get("last_rungs", [])]
     values: dict[Decimal, None] = {}
     for first, last, distance in (map(Decimal, part) for part in field["steps"]):

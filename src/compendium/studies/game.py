@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from compendium.studies import guesses, words
+from compendium.studies import guesses, phrases
 from tablebuilder_dp import design, sampling
 from tablebuilder_dp.beyond import composition, symmetric
 from tablebuilder_dp.counts import perturbation_table as perturbation
@@ -31,7 +31,7 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Words = NDArray[np.uint32]
 
-WORDS = words.read("game")
+WORDS = phrases.read("game")
 FIELDS = WORDS["fields"]
 OPEN, CARELESS, CAREFUL = NAMES = ("open", "careless", "careful")
 KEYSIZE = 2**32

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from compendium.studies import words
+from compendium.studies import phrases
 from compendium.studies.game import FIELDS, WORDS, Office, Rounds, Score
 
 MOST_ASKS: int = FIELDS["asks"]["high"]
@@ -17,7 +17,7 @@ MOST_ASKS: int = FIELDS["asks"]["high"]
 
 def say(name: str, /, **values: object) -> str:
     """A sentence of the game, with values in its places."""
-    return words.fill((WORDS["say"] | WORDS["notebook"])[name], **values)
+    return phrases.fill((WORDS["say"] | WORDS["notebook"])[name], **values)
 
 
 def thresholds() -> list[float]:

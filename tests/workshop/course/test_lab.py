@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from compendium.run import notebooks
 from compendium.run.places import ROOT
-from compendium.studies import explorer, words
+from compendium.studies import explorer, phrases
 from compendium.studies.explorer import Settings, explore, say
 
 SECONDS = 120
@@ -126,7 +126,7 @@ def test_the_explorer_works_in_jupyterlab(chromium: Browser, tmp_path: Path) -> 
         support.fill("none")
         support.press("Enter")
         field = explorer.FIELDS["support"]
-        expect(page.get_by_text(words.fill(field["refused"], **field))).to_be_visible()
+        expect(page.get_by_text(phrases.fill(field["refused"], **field))).to_be_visible()
         expect(page.get_by_text(say("no_answer"))).to_be_visible()
         expect(auto).not_to_be_checked()
         expect(onset).to_be_visible()

@@ -18,7 +18,7 @@ from support.tool_pages import STATIC, as_read, write_page
 from compendium.course.explorer_widgets import Explorer
 from compendium.figures import explorer as pictures
 from compendium.run.places import ROOT
-from compendium.studies import explorer, explorer_words, words
+from compendium.studies import explorer, explorer_words, phrases
 from compendium.studies.explorer import FIELDS as ALL
 from compendium.studies.explorer import RefusalError, say
 from tablebuilder_dp.beyond import symmetric
@@ -321,7 +321,7 @@ def test_places_are_filled_as_in_python(page: Page) -> None:
     templates += ["{a:|s}", "{a}{b}", "{a:one|many} {b:x|}", "{a} {", "} {a", "no place"]
     cases = []
     for template in templates:
-        names = {match[1] for match in words.PLACE.finditer(template)}
+        names = {match[1] for match in phrases.PLACE.finditer(template)}
         for _ in range(5):
             cases.append(
                 (template, {name: generator.choice(["1", "0", "2", 1, 20, "ε", "{a}"]) for name in names})
@@ -329,11 +329,11 @@ def test_places_are_filled_as_in_python(page: Page) -> None:
     found = page.evaluate(
         "cases => cases.map(([template, values]) => pageWords.fill(template, values))", cases
     )
-    assert found == [words.fill(template, **values) for template, values in cases]
+    assert found == [phrases.fill(template, **values) for template, values in cases]
     with pytest.raises(Exception, match="no value for rounds"):
         page.evaluate("pageWords.fill('{rounds:round|rounds}', {})")
     with pytest.raises(KeyError):
-        words.fill("{rounds:round|rounds}")
+        phrases.fill("{rounds:round|rounds}")
 
 
 def test_the_main_numbers_and_pictures_are_seen_at_once(chromium: Browser, address: str) -> None:

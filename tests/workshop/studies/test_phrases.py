@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compendium.run.places import ROOT
-from compendium.studies import explorer, game, words
+from compendium.studies import explorer, game, phrases
 
 STATIC = ROOT / "site/static"
 SOURCES = {
@@ -99,7 +99,7 @@ def sentences(found: Any) -> list[str]:
 @each_tool
 def test_every_brace_is_a_place(tool: str) -> None:
     for text in sentences(WORDS[tool]):
-        assert not re.search(r"[{}]", words.PLACE.sub("", text)), text
+        assert not re.search(r"[{}]", phrases.PLACE.sub("", text)), text
 
 
 @each_tool
