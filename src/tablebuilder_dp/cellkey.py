@@ -248,7 +248,7 @@ def _check_modulus(modulus: int, keysize: int, reduction: str) -> None:
     if distance > HARMLESS:
         sentence = (
             f"modulus {modulus} can leave the cell key {float(distance):.3g} from uniform on [0, {keysize}), "
-            "which adds to delta"
+            "which can add 1 + e^epsilon times that to delta"
         )
         if distance >= Fraction(1, 4):
             raise ValueError(f"{sentence}: modulus must be near 2^32, such as {BIG_N}")

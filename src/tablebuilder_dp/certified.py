@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -327,13 +327,9 @@ def delta_ball(noise: AnyEnclosed, epsilon: Fraction) -> Ball:
         return arb.nan()
     (total,) = moments(noise, 0)
     growth = exponential(epsilon) - 1
-    hull = None
-    for last in range(min(lasts), max(lasts) + 1):
-        less, weight = _reach(noise, last)
-        value = (weight - growth * less) / total
-        hull = value if hull is None else hull.union(value)
-    assert hull is not None  # noqa: S101
-    return hull
+    reaches = (_reach(noise, last) for last in range(min(lasts), max(lasts) + 1))
+    values = ((weight - growth * less) / total for less, weight in reaches)
+    return reduce(lambda hull, value: hull.union(value), values)
 
 
 def _reach(noise: AnyEnclosed, z: int) -> list[Ball]:
