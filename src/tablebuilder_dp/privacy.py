@@ -118,8 +118,7 @@ def delta(noise: AnyNoise, epsilon: Numbers) -> Any:
         result = _geometric_delta(noise, given)
     else:
         result = _max_entropy_delta(noise, values, given)
-    if noise.pmf[0] < DELTA_MIN:
-        _check_representable(float(result.min()), noise)
+    _check_representable(float(result.min()), noise)
     return float(result[0]) if single else result
 
 
