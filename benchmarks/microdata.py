@@ -147,7 +147,7 @@ def a_million(folder: Path, hidden: secret.Secret) -> list[Row]:
     numbers, words = folder / "numbers.parquet", folder / "words.parquet"
     held, stored = compared(numbers, integers())
     held_words, stored_words = compared(words, texts(hidden))
-    design = microdata.design("0.5", "1e-4")
+    design = microdata.design_per_cell("0.5", "1e-4")
     [margins] = best(lambda: microdata.perturb(words, by=BY, protection=design, margins=True), rounds=5)
     work = "10^6 records"
     return [

@@ -1,6 +1,7 @@
 """The commands ``secret``, ``keys``, ``perturb`` and ``example`` of ``tablebuilder-dp``.
 
-What they need is imported when they run, so that the other commands start as fast as ever.
+What they need is imported when they run, so that the other commands start as fast as ever. The choices of
+their options therefore stand here once more.
 """
 
 from __future__ import annotations
@@ -16,20 +17,18 @@ from typing import Any
 from tqdm import tqdm
 
 from tablebuilder_dp import design
+from tablebuilder_dp.beyond.least_variance import CELLS_MAX, FAMILIES
 from tablebuilder_dp.beyond.symmetric import RULES
 from tablebuilder_dp.cli.answers import Answer, Register
 from tablebuilder_dp.cli.paper import add_slack
-from tablebuilder_dp.counts import small_counts
 from tablebuilder_dp.support import parameters
 
 KEYS = "record_key_1 record_key_2 record_key_3 record_key_4"
-DESIGN = {
-    "slack": str(float(design.PAPER_SLACK)),
-    "keysize": "2^32",
-    "rule": RULES[0],
-    "small_counts": small_counts.CHOICES[0],
-}
-"""What a design takes if nothing else is asked for; a table from elsewhere has its own."""
+KINDS = ("cells", "records", "sums")
+NEIGHBOURS = ("add-or-remove", "replace")
+SMALL_COUNTS = ("signed", "clamped", "rows")
+PER_CELL = {"slack": str(float(design.PAPER_SLACK)), "keysize": "2^32", "rule": RULES[0]}
+"""What a design of one cell takes if nothing else is asked for; nothing else has these options."""
 
 
 def register(command: Register) -> None:
@@ -45,45 +44,84 @@ def register(command: Register) -> None:
     _add_memory(keys)
 
     perturb = command(
-        "perturb", _perturb, "publish a perturbed table and a statement of the privacy of its counts"
+        "perturb", _perturb, "publish a perturbed table and a statement of its (epsilon, delta)"
     )
     perturb.add_argument(
-        "records", metavar="RECORDS", help="keyed records: .parquet, .csv or a folder of .parquet files"
+        "records", metavar="RECORDS", help="one row a person: .parquet, .csv or a folder of .parquet files"
     )
     perturb.add_argument("--by", required=True, nargs="+", metavar="COLUMN", help="the table's variables")
     perturb.add_argument("--margins", action="store_true", help="all totals too, each with its own noise")
-    perturb.add_argument("--epsilon", metavar="E", help="privacy loss, above 0; with --delta")
-    perturb.add_argument("--delta", metavar="D", help="the delta of (epsilon, delta), in (0, 1)")
-    perturb.add_argument("--table", metavar="FILE", help="a perturbation table in place of a design")
-    add_slack(perturb)
     perturb.add_argument(
-        "--keysize", default=DESIGN["keysize"], metavar="K", help="a power of 2 (default: %(default)s)"
-    )
-    perturb.add_argument("--rule", choices=RULES, default=DESIGN["rule"], help="default: %(default)s")
-    perturb.add_argument(
-        "--small-counts",
-        choices=small_counts.CHOICES,
-        default=DESIGN["small_counts"],
-        help="counts below D: unbiased rows of their own, empty cells stay empty; or clamped at 0, "
-        "which protects all counts alike and needs --secret-file (default: %(default)s)",
-    )
-    perturb.add_argument("--secret-file", metavar="FILE", help="for the keys of empty cells")
-    perturb.add_argument(
-        "--record-keys",
+        "--nested",
         nargs="+",
-        default=KEYS.split(),
+        action="append",
+        default=[],
         metavar="COLUMN",
-        help=f"the four columns of record keys, or one (default: {KEYS})",
+        help="columns of a hierarchy, coarse to fine, such as region district",
     )
-    perturb.add_argument(
-        "--categories", metavar="FILE", help='JSON: {"column": [its categories, in order, null if missing]}'
+    noise = perturb.add_argument_group("noise")
+    noise.add_argument("--epsilon", metavar="E", help="privacy loss of the whole table, above 0; with --delta")
+    noise.add_argument("--delta", metavar="D", help="the delta of (epsilon, delta), in (0, 1)")
+    noise.add_argument("--noise", choices=FAMILIES, help=f"default: {FAMILIES[0]}, the one of less variance")
+    noise.add_argument(
+        "--neighbours",
+        choices=NEIGHBOURS,
+        default=NEIGHBOURS[0],
+        help="one record more or less, or one with other values (default: %(default)s)",
     )
-    perturb.add_argument(
+    noise.add_argument(
+        "--cells-per-person",
+        metavar="K",
+        help="design for K counts of one person, so that several tables share the noise (default: this table's)",
+    )
+    noise.add_argument(
+        "--small-counts",
+        choices=SMALL_COUNTS,
+        help="what noise makes negative: published as it is, which has no bias, or clamped at 0; rows, with "
+        f"--per-cell, protect small counts less (default: {SMALL_COUNTS[0]})",
+    )
+    noise.add_argument(
+        "--per-cell", action="store_true", help="epsilon and delta of one cell, by the paper's design guide"
+    )
+    add_slack(noise)
+    noise.add_argument(
+        "--keysize", default=PER_CELL["keysize"], metavar="K", help="a power of 2 (default: %(default)s)"
+    )
+    noise.add_argument("--rule", choices=RULES, default=PER_CELL["rule"], help="default: %(default)s")
+    noise.add_argument("--table", metavar="FILE", help="a perturbation table in place of a design")
+    cells = perturb.add_argument_group("cells")
+    cells.add_argument(
+        "--categories",
+        metavar="FILE",
+        help='JSON: {"column": [its categories, in order, null if missing]}, of a hierarchy the full paths of '
+        "its finest column",
+    )
+    cells.add_argument(
+        "--categories-from-data",
+        action="store_true",
+        help="list those that occur; nothing is then promised without conditions",
+    )
+    cells.add_argument(
         "--cells",
         metavar="FILE",
         help="the cells that can have people, .parquet or .csv; no others appear",
     )
-    perturb.add_argument("--only-positive", action="store_true", help="leave out what is published as 0")
+    cells.add_argument("--only-positive", action="store_true", help="leave out what is published as 0 or less")
+    keys = perturb.add_argument_group("keys")
+    keys.add_argument("--secret-file", metavar="FILE", help="as the command secret writes it")
+    keys.add_argument("--edition", metavar="NAME", help="another edition, fresh noise")
+    keys.add_argument(
+        "--keys",
+        choices=KINDS,
+        help="cells: independent noises, for a promise about the whole table; records: one set of people, one "
+        f"noise; sums: the paper's, and with --table the default (default: {KINDS[0]})",
+    )
+    keys.add_argument(
+        "--record-keys",
+        nargs="+",
+        metavar="COLUMN",
+        help=f"the four columns of record keys, or one; for records and sums (default: {KEYS})",
+    )
     perturb.add_argument(
         "--audit", action="store_true", help="add true counts, cell keys and noise; never to be published"
     )
@@ -91,7 +129,7 @@ def register(command: Register) -> None:
     _add_memory(perturb)
     _add_output(perturb, "the published table, .parquet or .csv; its statement stands beside it")
 
-    example = command("example", _example, "make up a census to try the other commands on")
+    example = command("example", _example, "make up a census to try the other commands on, with its code lists")
     example.add_argument("--records", required=True, metavar="N", help="how many people")
     example.add_argument("--seed", default="1", metavar="S", help="another seed, other people (default: 1)")
     _add_output(example, "a .parquet or .csv file")
@@ -141,27 +179,48 @@ def _keys(options: argparse.Namespace) -> Answer:
     return Answer({"output": options.output}, f"Wrote the records with their keys to {options.output}")
 
 
-def _protection(options: argparse.Namespace) -> Any:
+def _protection(options: argparse.Namespace, layout: Any, categories: dict[str, Any]) -> Any:
+    """The noise that is asked for; an option that belongs to another kind of noise is refused."""
     from tablebuilder_dp import microdata
+    from tablebuilder_dp.microdata import listing
 
     asked = [options.epsilon is not None, options.delta is not None]
     if asked != [options.table is None] * 2:
         raise ValueError("either --epsilon and --delta, or --table, must be given")
+    whole = {"noise": None, "cells_per_person": None}
     if options.table is not None:
-        for name, default in DESIGN.items():
-            if getattr(options, name) != default:
-                raise ValueError(f"argument --{name.replace('_', '-')}: not allowed with argument --table")
+        _refuse(options, {**PER_CELL, **whole, "per_cell": False, "small_counts": None}, "with --table")
         return microdata.from_table(options.table)
+    small = {} if options.small_counts is None else {"small_counts": options.small_counts}
     if sys.stderr.isatty():
         print("designing the noise ...", file=sys.stderr)  # a small epsilon takes a minute
+    if options.per_cell:
+        _refuse(options, whole, "with --per-cell")
+        return microdata.design_per_cell(
+            options.epsilon,
+            options.delta,
+            slack=options.slack,
+            keysize=parameters.read_keysize(options.keysize),
+            rule=options.rule,
+            **small,
+        )
+    _refuse(options, PER_CELL, "without --per-cell")
+    if options.keys not in (None, KINDS[0]):
+        raise ValueError(f"argument --keys {options.keys}: needs --per-cell or --table, as it promises one cell")
+    lists, _ = listing.without_paths(layout, categories)
+    cells = layout.cells_changed(options.neighbours, categories=lists)
+    if options.cells_per_person is not None:
+        wanted = parameters.read_integer(options.cells_per_person, "cells_per_person")
+        cells = parameters.integer(wanted, "cells_per_person", low=cells, high=CELLS_MAX)
     return microdata.design(
-        options.epsilon,
-        options.delta,
-        slack=options.slack,
-        keysize=parameters.read_keysize(options.keysize),
-        rule=options.rule,
-        small_counts=options.small_counts,
+        options.epsilon, options.delta, cells=cells, noise=options.noise or FAMILIES[0], **small
     )
+
+
+def _refuse(options: argparse.Namespace, defaults: dict[str, Any], where: str) -> None:
+    for name, default in defaults.items():
+        if getattr(options, name) != default:
+            raise ValueError(f"argument --{name.replace('_', '-')}: not allowed {where}")
 
 
 def _perturb(options: argparse.Namespace) -> Answer:
@@ -170,18 +229,25 @@ def _perturb(options: argparse.Namespace) -> Answer:
 
     inputs = (options.records, options.table, options.cells, options.categories, options.secret_file)
     publish.check_outputs(options.output, *inputs)
-    protection, categories = _protection(options), _categories(options.categories)
+    categories = _categories(options.categories)
+    layout = microdata.Layout(tuple(options.by), options.margins, tuple(map(tuple, options.nested)))
+    protection = _protection(options, layout, categories)
     with _session(options.spark) as spark:
         made = microdata.perturb(
             options.records,
             by=options.by,
             protection=protection,
             margins=options.margins,
-            only_positive=options.only_positive,
-            categories=categories,
-            cells=options.cells,
-            record_keys=options.record_keys,
+            nested=options.nested,
+            keys=options.keys,
+            edition=options.edition,
             secret_file=options.secret_file,
+            neighbours=options.neighbours,
+            categories=categories,
+            categories_from_data=options.categories_from_data,
+            cells=options.cells,
+            only_positive=options.only_positive,
+            record_keys=options.record_keys,
             audit=options.audit,
             spark=spark,
             memory=options.memory,
@@ -255,5 +321,7 @@ def _example(options: argparse.Namespace) -> Answer:
             seed=parameters.read_integer(options.seed, "seed"),
             progress=progress,
         )
-    data = {"output": options.output, "records": records, "seed": int(options.seed)}
-    return Answer(data, f"Wrote {records} made-up people to {options.output}")
+    lists = microdata.write_categories(options.output)
+    data = {"output": options.output, "categories": str(lists), "records": records, "seed": int(options.seed)}
+    text = f"Wrote {records} made-up people to {options.output} and the lists of their categories to {lists}"
+    return Answer(data, text)

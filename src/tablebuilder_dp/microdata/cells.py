@@ -1,7 +1,7 @@
 """From records to cells: one query counts them and sums their record keys, one row a cell comes back.
 
-A margin is a cell too. Its count and its sums are those of its own records, so a total has one key and
-one noise wherever it appears. Records whose category is missing form a cell like any other.
+A margin is a cell too: its count and its sums are those of its own records. Records whose category is
+missing form a cell like any other.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tablebuilder_dp.cellkey import BITS
+from tablebuilder_dp.microdata.layout import Layout
 from tablebuilder_dp.microdata.records import Column, Records, column
 from tablebuilder_dp.support import parameters
 
@@ -29,9 +30,6 @@ TYPES: Mapping[str, Any] = {
 }
 """The kinds of columns that have categories, and what they are in the published table."""
 
-MARGINS_MAX = 12
-"""The most variables of a table with margins: each more doubles them."""
-
 PEOPLE_MAX = 2**31
 """This many record keys below 2^32 can be summed without passing 2^63."""
 
@@ -41,12 +39,11 @@ _ENOUGH = 1000  # the mean of this many uniform keys is below 3/4 of its value w
 class Cells(NamedTuple):
     """Cells by the places of their categories; one past the last category stands for the total.
 
-    ``sums`` has a column for each component of the record keys.
+    ``sums`` has a column for each component of the record keys, if there are any.
     """
 
-    by: tuple[str, ...]
+    layout: Layout
     categories: tuple[Any, ...]
-    margins: bool
     places: NDArray[np.int64]
     counts: NDArray[np.int64]
     sums: NDArray[np.uint64]
@@ -54,10 +51,10 @@ class Cells(NamedTuple):
     @property
     def shape(self) -> tuple[int, ...]:
         """How many places each variable has."""
-        return tuple(len(known) + self.margins for known in self.categories)
+        return tuple(len(known) + self.layout.margins for known in self.categories)
 
 
-def query(view: str, by: Sequence[Column], keys: Sequence[Column], *, margins: bool) -> str:
+def query(view: str, by: Sequence[Column], keys: Sequence[Column], *, layout: Layout) -> str:
     """The one query that touches the records, in SQL that every engine understands.
 
     ``valid`` counts the records whose keys are keys.
@@ -68,23 +65,24 @@ def query(view: str, by: Sequence[Column], keys: Sequence[Column], *, margins: b
     valid = " AND ".join(f"{component} IS NOT NULL" for component in components)
     measures = {
         "people": "COUNT(*)",
-        "valid": f"COUNT(*) FILTER (WHERE {valid})",
+        **({"valid": f"COUNT(*) FILTER (WHERE {valid})"} if keys else {}),
         **{f"sum_{component}": f"SUM({component})" for component in components},
     }
     inner = [f"{made} AS {name}" for name, made in measures.items()]
-    whole = "SUM({})" if margins else "{}"  # of the cells in a margin
+    whole = "SUM({})" if layout.margins else "{}"  # of the cells in a margin
     outer = [f"CAST({whole.format(name)} AS BIGINT) AS {name}" for name in measures]
-    totals = [f"CAST(GROUPING({alias}) AS BIGINT) AS total_{alias}" for alias in variables if margins]
+    totals = [f"CAST(GROUPING({alias}) AS BIGINT) AS total_{alias}" for alias in variables if layout.margins]
     low = _lowest(keys)
     chosen = [
         *variables,
         *(f"{_key(key, low)} AS {name}" for key, name in zip(keys, components, strict=True)),
     ]
+    sets = (", ".join(variables[place] for place in partition) for partition in layout.partitions)
+    grouped = f" GROUP BY GROUPING SETS ({', '.join(f'({names})' for names in sets)})"
     return (
         f"WITH keyed AS (SELECT {', '.join(chosen)} FROM {view}), "  # noqa: S608 (aliases only)
         f"cells AS (SELECT {listed}, {', '.join(inner)} FROM keyed GROUP BY {listed}) "
-        f"SELECT {', '.join([*variables, *totals, *outer])} FROM cells"
-        f"{f' GROUP BY CUBE ({listed})' if margins else ''}"
+        f"SELECT {', '.join([*variables, *totals, *outer])} FROM cells{grouped if layout.margins else ''}"
     )
 
 
@@ -102,12 +100,11 @@ def _key(key: Column, low: int) -> str:
 
 def count(
     records: Records,
+    layout: Layout,
     *,
-    by: Sequence[str],
-    keys: Sequence[str],
-    keysize: int,
-    margins: bool,
-    categories: Mapping[str, Sequence[Any]],
+    keys: Sequence[str] = (),
+    keysize: int = 1,
+    categories: Mapping[str, Sequence[Any]] | None = None,
 ) -> Cells:
     """Count the records of each cell that has any, and sum their keys.
 
@@ -117,7 +114,8 @@ def count(
     Raises ValueError for columns that are no keys or categories, records that are not UTF-8, keys that would
     not protect, and categories that are not listed.
     """
-    variables = [with_categories(records, name, "by") for name in _names(by, "by", margins)]
+    given = categories or {}
+    variables = [with_categories(records, name, "by") for name in layout.by]
     components = [column(records, name, "record_keys") for name in keys]
     for component in components:
         if component.kind not in ("integer", "text"):
@@ -125,33 +123,36 @@ def count(
                 f"record_keys must name columns of integers, got {component.name!r}, "
                 f"which is of type {component.kind}"
             )
-    if unknown := sorted(set(categories) - {variable.name for variable in variables}):
+    if unknown := sorted(set(given) - {variable.name for variable in variables}):
         raise parameters.wrong_value("categories", "about columns of the table", unknown[0])
-    rows = records.query(query(records.view, variables, components, margins=margins)).combine_chunks()
+    rows = records.query(query(records.view, variables, components, layout=layout)).combine_chunks()
     rows = rows.filter(pc.greater(pc.fill_null(rows["people"], 0), 0))  # no people, yet a grand total
-    _check_keys(rows, list(keys), keysize, margins)
+    if keys:
+        _check_keys(rows, list(keys), keysize, layout.margins)
     places, sets = [], []
     for variable in variables:
         values = _values(variable, rows[variable.alias])
         if variable.kind == "text" and pc.any(pc.match_substring(values, "\ufffd")).as_py():
             raise ValueError(f"records must be in UTF-8, but {variable.name!r} has texts that are not")
         total = (
-            rows[f"total_{variable.alias}"].to_numpy() > 0 if margins else np.zeros(len(values), dtype=bool)
+            rows[f"total_{variable.alias}"].to_numpy() > 0
+            if layout.margins
+            else np.zeros(len(values), dtype=bool)
         )
-        listed = _categories(variable, values.filter(pa.array(~total)), categories.get(variable.name))
+        listed = _categories(variable, values.filter(pa.array(~total)), given.get(variable.name))
         place = pc.index_in(values, value_set=listed).fill_null(-1).to_numpy(zero_copy_only=False)
         place = np.where(total, len(listed), place)
         if place.min(initial=0) < 0:
             raise _not_listed(variable.name, pc.unique(values.filter(pa.array(place < 0))))
         places.append(place)
         sets.append(listed)
+    sums = [rows[f"sum_k{place}"].to_numpy().astype(np.uint64) for place in range(len(keys))]
     return Cells(
-        by=tuple(by),
+        layout=layout,
         categories=tuple(sets),
-        margins=margins,
         places=np.stack(places, axis=1).astype(np.int64),
         counts=rows["people"].to_numpy(),
-        sums=np.stack([rows[f"sum_k{j}"].to_numpy() for j in range(len(keys))], axis=1).astype(np.uint64),
+        sums=np.stack(sums, axis=1) if keys else np.zeros((len(rows), 0), dtype=np.uint64),
     )
 
 
@@ -184,14 +185,6 @@ def _not_listed(name: str, missed: Any) -> ValueError:
     null = (", null among them" if many else ": null") if missed.null_count else ""
     told = f"{len(missed)} {'are' if many else 'is'} not in the list{null}"
     return ValueError(f"categories of {name!r} must list all that occur, but {told}")
-
-
-def _names(by: Any, argument: str, margins: bool) -> list[str]:
-    if isinstance(by, str) or not isinstance(by, Sequence) or not by or len(set(by)) < len(by):
-        raise parameters.wrong_value(argument, "one or more names of columns, each once", by)
-    if margins and len(by) > MARGINS_MAX:
-        raise parameters.wrong_value(argument, f"at most {MARGINS_MAX} columns with margins", by)
-    return list(by)
 
 
 def _check_keys(rows: Any, keys: Sequence[str], keysize: int, margins: bool) -> None:
@@ -234,6 +227,17 @@ def canonical(values: Any, kind: Any) -> Any:
     return pa.array(numbers, mask=np.asarray(array.is_null()))
 
 
+def typed(values: Sequence[Any], kind: Any) -> Any:
+    """Categories that were written by hand, or in JSON, as one of TYPES.
+
+    Returns an Arrow array. Raises pyarrow.ArrowException, TypeError, ValueError or OverflowError for values
+    that have no such type.
+    """
+    if kind == TYPES["date"]:  # also as JSON has them, 2021-08-10
+        values = [date.fromisoformat(day) if isinstance(day, str) else day for day in values]
+    return canonical(pa.array(values, type=kind), kind)
+
+
 def _categories(variable: Column, values: Any, given: Sequence[Any] | None) -> Any:
     if given is None:
         distinct = pc.unique(values)
@@ -244,9 +248,7 @@ def _categories(variable: Column, values: Any, given: Sequence[Any] | None) -> A
     if isinstance(given, str) or not isinstance(given, Sequence) or not len(given):
         raise parameters.wrong_value("categories", allowed, given)
     try:
-        if variable.kind == "date":  # also as JSON has them, 2021-08-10
-            given = [date.fromisoformat(day) if isinstance(day, str) else day for day in given]
-        listed = canonical(pa.array(given, type=TYPES[variable.kind]), TYPES[variable.kind])
+        listed = typed(given, TYPES[variable.kind])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise parameters.wrong_value("categories", allowed, given) from None
     if len(pc.unique(listed)) < len(listed):

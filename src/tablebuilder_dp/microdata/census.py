@@ -8,6 +8,7 @@ of NumPy to the next; the bytes of a file are the same for one version of PyArro
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from numpy.random import PCG64, SeedSequence
 from numpy.typing import NDArray
 
 from tablebuilder_dp.microdata import formats
-from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support import files, parameters
 
 CHUNK = 122_880
 """Records drawn at once, one row group of Parquet: a household never crosses its end."""
@@ -78,6 +79,19 @@ def write_census(
             done += batch.num_rows
             if progress is not None:
                 progress(done)
+
+
+def write_categories(path: str | Path) -> Path:
+    """Write the categories of the census beside a file of it, as `perturb` takes them, missing ones included.
+
+    Returns the path of the JSON file. Raises OSError where it cannot be written.
+    """
+    lists = {"region": REGIONS, "age": AGES, "sex": SEXES, "occupation": OCCUPATIONS}
+    beside = Path(path).with_suffix(".categories.json")
+    with files.whole(beside) as temporary:
+        text = json.dumps({name: [*known, None] for name, known in lists.items()}, ensure_ascii=False, indent=1)
+        temporary.write_text(f"{text}\n", encoding="utf-8")
+    return beside
 
 
 def batches(records: int, *, seed: int = 1) -> Iterator[pa.RecordBatch]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tablebuilder_dp.microdata.cells import Cells, canonical, with_categories
+from tablebuilder_dp.microdata.cells import Cells, canonical, typed, with_categories
+from tablebuilder_dp.microdata.layout import Layout
 from tablebuilder_dp.microdata.records import opened
 from tablebuilder_dp.support import parameters
 
@@ -38,29 +40,104 @@ def read(source: Any, by: Sequence[str], *, memory: str | None = None) -> Any:
     return listed
 
 
-def complete(cells: Cells, listed: Any = None) -> Cells:
+def without_paths(layout: Layout, categories: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The categories of each variable alone, and of each hierarchy its paths, one column a variable.
+
+    Of a hierarchy the finest variable is listed, by full paths: [["North", "Aby"], ["North", "Lund"], …].
+
+    Raises ValueError for lists that are no paths, or that a coarser variable has of its own.
+
+    >>> layout = Layout(["region", "district"], nested=[["region", "district"]])
+    >>> without_paths(layout, {"district": [["N", 1], ["N", 2], ["S", 1]]})
+    ({'district': [1, 2], 'region': ['N', 'S']}, {'district': [['N', 'N', 'S'], [1, 2, 1]]})
+    """
+    lists, paths = dict(categories), {}
+    for names in layout.nested:
+        for coarser in names[:-1]:
+            if coarser in categories:
+                allowed = f"without {coarser!r}, which follows from the paths of {names[-1]!r}"
+                raise parameters.wrong_value("categories", allowed, sorted(categories))
+        if (listed := categories.get(names[-1])) is None:
+            continue
+        allowed = f"different paths ({', '.join(names)}) for {names[-1]!r}, such as {[*'ab', *names][:2]}"
+        rows = list(listed) if isinstance(listed, Sequence) and not isinstance(listed, str) else []
+        if not rows or any(not isinstance(row, list | tuple) or len(row) != len(names) for row in rows):
+            raise parameters.wrong_value("categories", allowed, listed)
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        if len({json.dumps(row, default=str) for row in rows}) < len(rows):
+            raise parameters.wrong_value("categories", allowed, listed)
+        paths[names[-1]] = columns
+        lists |= {name: _different(column) for name, column in zip(names, columns, strict=True)}
+    return lists, paths
+
+
+def _different(values: list[Any]) -> list[Any]:
+    return list({json.dumps(value, default=str): value for value in values}.values())
+
+
+def complete(cells: Cells, listed: Any = None, paths: Mapping[str, Any] | None = None) -> Cells:
     """All cells of the table, the empty ones too, in its order: those listed, or all combinations.
 
-    With a list, margins are the totals of the cells in it, and a cell with people must be in it.
+    With a list, margins are the totals of the cells in it. Combinations of a hierarchy are its ``paths``, or
+    else those that occur. A cell with people must be one of them all.
 
     Raises ValueError for a cell with people that is not listed, or more combinations than ``CELLS_MAX``.
     """
-    size = math.prod(cells.shape)
     if listed is None:
+        axes = [
+            _along(cells, axis, (paths or {}).get(cells.layout.by[axis[-1]])) for axis in cells.layout.axes
+        ]
+        size = math.prod(map(len, axes))
         if size > CELLS_MAX:
             raise ValueError(
                 f"by must have at most {CELLS_MAX} combinations of categories, got {size}: take fewer "
                 "columns, a list of cells, or only what is published above 0"
             )
-        wanted, order = np.arange(size), _index(cells.places, cells.shape)
+        wanted = _product(cells, axes)
     else:
         wanted = _listed_places(cells, listed)
-        order = _order(cells, wanted)
+    order = _order(cells, wanted)
     counts = np.zeros(len(wanted), dtype=np.int64)
     sums = np.zeros((len(wanted), cells.sums.shape[1]), dtype=np.uint64)
     counts[order], sums[order] = cells.counts, cells.sums
     places = np.stack(np.unravel_index(wanted, cells.shape), axis=1)
     return cells._replace(places=places, counts=counts, sums=sums)
+
+
+def _along(cells: Cells, axis: tuple[int, ...], paths: Any) -> NDArray[np.int64]:
+    """The places that one variable, or the variables of one hierarchy, can have, totals included."""
+    known = [cells.categories[place] for place in axis]
+    totals = np.array([len(kind) for kind in known])
+    if len(axis) == 1:
+        chosen = np.arange(totals[0])[:, None]
+    elif paths is None:
+        chosen = cells.places[:, axis]
+        chosen = chosen[(chosen < totals).all(axis=1)]
+    else:
+        columns = (typed(column, kind.type) for column, kind in zip(paths, known, strict=True))
+        chosen = np.stack(list(map(_places, columns, known)), axis=1)
+    levels = [chosen]
+    for depth in range(len(axis) - 1, -1, -1) if cells.layout.margins else ():
+        levels.append(np.where(np.arange(len(axis)) < depth, chosen, totals))
+    if cells.layout.margins:
+        levels.append(totals[None, :])  # also if there is nobody
+    return np.unique(np.concatenate(levels), axis=0)
+
+
+def _places(values: Any, known: Any) -> NDArray[np.int64]:
+    place: NDArray[np.int64] = pc.index_in(values, value_set=known).to_numpy().astype(np.int64)
+    return place
+
+
+def _product(cells: Cells, axes: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The numbers of all combinations of the places along the axes, in rising order."""
+    _index(cells.places[:0], cells.shape)  # which refuses numbers that would not fit
+    strides = [math.prod(cells.shape[place + 1 :]) for place in range(len(cells.shape))]
+    parts = (
+        places @ np.array([strides[place] for place in axis], dtype=np.int64)
+        for places, axis in zip(axes, cells.layout.axes, strict=True)
+    )
+    return np.sort(reduce(lambda left, right: np.add.outer(left, right).reshape(-1), parts))
 
 
 def _order(cells: Cells, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -87,17 +164,17 @@ def _listed_places(cells: Cells, listed: Any) -> NDArray[np.int64]:
     """The cells of a list and, with margins, all of their totals, as numbers in rising order."""
     places = np.stack(
         [
-            pc.index_in(canonical(listed[name], known.type), value_set=known).to_numpy()
-            for name, known in zip(cells.by, cells.categories, strict=True)
+            _places(canonical(listed[name], known.type), known)
+            for name, known in zip(cells.layout.by, cells.categories, strict=True)
         ],
         axis=1,
-    ).astype(np.int64)
-    wanted = _index(places, cells.shape)
-    for variable in range(len(cells.by)) if cells.margins else ():
-        places = np.stack(np.unravel_index(wanted, cells.shape), axis=1)
-        places[:, variable] = len(cells.categories[variable])
-        wanted = np.union1d(wanted, _index(places, cells.shape))
-    return np.unique(wanted)
+    )
+    totals = [len(known) for known in cells.categories]
+    wanted = [_index(places, cells.shape)]
+    for partition in cells.layout.partitions if cells.layout.margins else ():
+        kept = np.isin(np.arange(len(totals)), partition)
+        wanted.append(_index(np.where(kept, places, totals), cells.shape))
+    return np.unique(np.concatenate(wanted))
 
 
 def sorted_cells(cells: Cells) -> Cells:
@@ -113,20 +190,23 @@ def exposed(cells: Cells) -> int:
     for variable, known in enumerate(cells.categories):
         above = cells.places.copy()
         above[:, variable] = len(known)
-        total = cells.counts[np.searchsorted(index, _index(above, cells.shape))]
-        near_total |= (cells.counts > 0) & (total == cells.counts + 1)
+        wanted = _index(above, cells.shape)
+        place = np.minimum(np.searchsorted(index, wanted), len(index) - 1)
+        one_more = (index[place] == wanted) & (cells.counts[place] == cells.counts + 1)
+        near_total |= (cells.counts > 0) & one_more
     return int(near_total.sum())
 
 
-def descriptions(cells: Cells, chosen: NDArray[np.bool_]) -> Any:
+def descriptions(cells: Cells, chosen: Any = slice(None)) -> Any:
     """What each chosen cell is, as a text: its categories by name, in the order of the names.
 
-    Totals are left out, so a cell has one description in every table that has it.
+    Each is a JSON array, so two cells never have the same text. Totals are left out, so a cell has one
+    description in every table that has it.
 
     Returns an Arrow array of texts.
     """
     parts = []
-    for name, place in sorted(zip(cells.by, range(len(cells.by)), strict=True)):
+    for place, name in sorted(enumerate(cells.layout.by), key=lambda pair: pair[1]):
         known = cells.categories[place]
         texts = [json.dumps([name, category]) for category in known.cast(pa.string()).to_pylist()]
         parts.append(pa.array([*texts, ""]).take(pa.array(cells.places[chosen, place])))

@@ -2,77 +2,179 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tablebuilder_dp import certified, sampling
 from tablebuilder_dp import design as design_guide
 from tablebuilder_dp.beyond import symmetric
+from tablebuilder_dp.beyond.least_variance import least_variance
 from tablebuilder_dp.cellkey import BITS
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts import table_files
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
-from tablebuilder_dp.design import Design
+from tablebuilder_dp.noise import AnyNoise
+from tablebuilder_dp.sampling import LookupTable
 from tablebuilder_dp.support import parameters
+
+SMALL_COUNTS = ("signed", "clamped", "rows")
+"""What becomes of counts that noise makes negative. The first is the default: it has no bias, so that sums
+of cells have none either, and every reader can clamp it, whereas nobody can undo a clamped count."""
+
+Table = LookupTable | PerturbationTable
 
 
 @dataclass(frozen=True)
 class Protection:
-    """A perturbation table as cell keys are looked up in it, and what it was made from.
+    """Noise as cell keys are looked up in it, and what it was made for.
 
-    ``noise``, ``delta`` (the δ asked for), ``rule`` and ``small_counts`` are None for a table from
-    elsewhere, ``source``, a file's name, and ``file`` are None for a design.
+    ``epsilon`` and ``delta`` are what was asked for: of everything that is published if ``cells``, the most
+    counts that one person changes, is given, and else of one cell. Of a table from elsewhere there is only
+    ``source``, a file's name, and ``file``. ``rivals`` has the variance that each family of noise needs.
     """
 
-    table: PerturbationTable
-    noise: Design | None = None
+    table: Table
+    noise: AnyNoise | None = None
+    epsilon: Fraction | None = None
     delta: Fraction | None = None
-    rule: str | None = None
+    cells: int | None = None
     small_counts: str | None = None
+    slack: Fraction | None = None
+    rule: str | None = None
+    rivals: dict[str, float] = field(default_factory=dict, compare=False)
     source: str | None = None
     file: Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def keeps_empty(self) -> bool:
         """Whether empty cells get no noise."""
-        return self.table.rows[0].weights[self.table.support] == self.table.keysize
+        row = self.table.rows[0] if isinstance(self.table, PerturbationTable) else self.table
+        return row.weights[row.support] == row.keysize
+
+    @property
+    def digest(self) -> str:
+        """A SHA-256 by which two people can see that they have the same weights: 64 hexadecimal digits."""
+        table = self.table
+        if isinstance(table, PerturbationTable):
+            content: list[Any] = [table.period, table.keysize, [row.cuts for row in table.rows], table.by_key]
+        else:
+            content = [table.keysize, table.cuts]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def published(self, counts: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """What is published of each count, by the key of its cell.
+
+        Raises ValueError for a count that the table does not serve.
+        """
+        values: NDArray[np.int64]
+        if isinstance(self.table, PerturbationTable):
+            if above := int((counts > self.table.largest).sum()):
+                raise ValueError(
+                    f"protection must serve every count, but its table ends at {self.table.largest}, which "
+                    f"{above} of the cells exceed"
+                )
+            values = counts + perturbation.sample(self.table, counts, keys)
+        else:
+            values = counts + sampling.sample(self.table, keys)
+        return np.maximum(values, 0) if self.small_counts == "clamped" else values
 
 
 def design(
     epsilon: parameters.Number,
     delta: parameters.Number,
     *,
+    cells: int,
+    noise: str = "best",
+    small_counts: str = SMALL_COUNTS[0],
+) -> Protection:
+    """The noise of least variance for which a whole table keeps (ε, δ).
+
+    ``cells`` is the number of counts that one person changes, as `Layout.cells_changed` has it. ``noise`` is one of `least_variance.FAMILIES`. Negative
+    counts are published as they are ("signed") or as 0 ("clamped").
+
+    Raises ValueError for what no noise up to the widest support keeps, and ArithmeticError where an enclosure
+    does not decide.
+
+    >>> protection = design(1, "1e-6", cells=8, small_counts="clamped")
+    >>> protection.noise.support < 200, protection.table.keysize == 2**64
+    (True, True)
+    """
+    if small_counts not in SMALL_COUNTS[:2]:
+        allowed = f"one of {', '.join(SMALL_COUNTS[:2])} for a whole table"
+        raise parameters.wrong_value("small_counts", allowed, small_counts)
+    chosen = least_variance(epsilon, delta, cells=cells, family=noise)
+    return Protection(
+        chosen.table,
+        noise=chosen.noise,
+        epsilon=parameters.epsilon(epsilon),
+        delta=parameters.delta(delta),
+        cells=cells,
+        small_counts=small_counts,
+        rivals=chosen.variances,
+    )
+
+
+def design_per_cell(
+    epsilon: parameters.Number,
+    delta: parameters.Number,
+    *,
     slack: parameters.Number = design_guide.PAPER_SLACK,
     keysize: int = 2**BITS,
     rule: str = "ceiling",
-    small_counts: str = "rows",
+    small_counts: str = SMALL_COUNTS[0],
 ) -> Protection:
-    """The design guide's noise as a table for any count; refused if rounding to keys breaks (ε, δ).
+    """The paper's design guide: (ε, δ) of one cell; refused if rounding to keys breaks it.
 
-    The (ε, δ) is that of counts from D on, and with small counts "clamped" that of all counts.
+    With "rows" the (ε, δ) is that of counts from D on only.
 
     Raises ValueError where rounding to keys breaks (ε, δ), and ArithmeticError where a cut point is
     not decided.
 
-    >>> protection = design("0.5", "1e-4", small_counts="clamped")
+    >>> protection = design_per_cell("0.5", "1e-4")
     >>> protection.table.support, protection.keeps_empty
     (25, False)
     """
     target, size = parameters.delta(delta), parameters.keysize(keysize)
     if size & (size - 1) or size > 2**BITS:
         raise parameters.wrong_value("keysize", "a power of 2 up to 2^32", keysize)
+    if small_counts not in SMALL_COUNTS:
+        raise parameters.wrong_value("small_counts", f"one of {', '.join(SMALL_COUNTS)}", small_counts)
     noise = design_guide.guide(epsilon, target, slack=slack)
-    table = perturbation.build(
-        noise, keysize=size, small_counts=small_counts, rule=symmetric.rule(noise.epsilon, name=rule)
-    )
-    kept = max(ends.upper for ends in perturbation.delta(table, noise.support, noise.epsilon))
+    chosen = symmetric.rule(noise.epsilon, name=rule)
+    if small_counts == "signed":
+        table: Table = sampling.lookup_table(noise, keysize=size, rule=chosen)
+    else:
+        table = perturbation.build(noise, keysize=size, small_counts=small_counts, rule=chosen)
+    weights = largest(table).weights
+    both = certified.of_weights([*weights, 0], [0, *weights], noise.epsilon, unit=size)
+    kept = max(ends.upper for ends in both)
     if kept > target:
         raise ValueError(
             f"keysize must be so large that rounding keeps epsilon {float(noise.epsilon)} and delta "
             f"{float(target)}, got {size}, which has delta {float(kept):.3g}: rule symmetric may need fewer "
             "keys"
         )
-    return Protection(table, noise=noise, delta=target, rule=rule, small_counts=small_counts)
+    return Protection(
+        table,
+        noise=noise,
+        epsilon=noise.epsilon,
+        delta=target,
+        small_counts=small_counts,
+        slack=noise.slack,
+        rule=rule,
+    )
+
+
+def largest(table: Table) -> LookupTable:
+    """The lookup table of large counts."""
+    return table.rows[-1] if isinstance(table, PerturbationTable) else table
 
 
 def from_table(table: PerturbationTable | str | Path) -> Protection:

@@ -1,4 +1,4 @@
-"""From keyed records to a published table: cells, their keys, their noise."""
+"""From records to a published table: cells, their keys, their noise."""
 
 from __future__ import annotations
 
@@ -15,19 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tablebuilder_dp import cellkey
-from tablebuilder_dp.counts import perturbation_table as perturbation
+from tablebuilder_dp.microdata import cell_keys, formats, listing, records, secret, statement, words
 from tablebuilder_dp.microdata import cells as counting
-from tablebuilder_dp.microdata import formats, listing, records, secret, statement, words
+from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout
 from tablebuilder_dp.microdata.protection import Protection
 from tablebuilder_dp.microdata.record_keys import KEYS
 from tablebuilder_dp.support import files, parameters
 
 AUDIT = ("true_count", "cell_key", "noise")
 """What is never published: shown on request, for the office's own checks."""
-
-EMPTY_CELLS = "empty cells"
-"""The purpose for which keys of empty cells are derived from the secret."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +38,11 @@ class Published:
 
     table: Any
     protection: Protection
-    by: tuple[str, ...]
-    margins: bool
+    layout: Layout
+    keys: str
+    edition: str | None
+    neighbours: str
+    cells_changed: int
     only_positive: bool
     cells_given: bool
     categories_given: tuple[str, ...]
@@ -57,20 +56,18 @@ class Published:
         """The guarantee, as it is written beside the table: `statement.facts` and some of its words."""
         facts = statement.facts(
             self.protection,
-            by=self.by,
-            margins=self.margins,
+            self.layout,
+            keys=self.keys,
+            edition=self.edition,
+            neighbours=self.neighbours,
+            cells_changed=self.cells_changed,
             only_positive=self.only_positive,
             cells_given=self.cells_given,
             categories_given=self.categories_given,
             key_columns=self.key_columns,
             audit=self.audit,
         )
-        return {
-            **facts,
-            "meaning": words.meaning(facts),
-            "several_cells_in_words": words.several_cells(facts),
-            "not_protected": words.not_protected(facts),
-        }
+        return {**facts, **words.in_words(facts)}
 
     def write(self, path: str | Path) -> list[Path]:
         """Write the table and, beside it, the statement as JSON and in plain words.
@@ -109,119 +106,182 @@ def perturb(
     by: Sequence[str],
     protection: Protection,
     margins: bool = False,
-    only_positive: bool = False,
-    categories: Mapping[str, Sequence[Any]] | None = None,
-    cells: Any = None,
-    record_keys: Sequence[str] = KEYS,
+    nested: Sequence[Sequence[str]] = (),
+    keys: str | None = None,
+    edition: str | None = None,
     secret_file: str | Path | None = None,
+    neighbours: str = NEIGHBOURS[0],
+    categories: Mapping[str, Sequence[Any]] | None = None,
+    categories_from_data: bool = False,
+    cells: Any = None,
+    only_positive: bool = False,
+    record_keys: Sequence[str] | None = None,
     audit: bool = False,
     spark: Any = None,
     memory: str | None = None,
 ) -> Published:
     """Count the records by some columns and perturb each count.
 
-    ``source`` is a file, a folder of Parquet files or a table in memory (see `records.opened`).
-    ``record_keys`` are the columns of the four components of the record keys; a single column is taken
-    as other software does, summed modulo KEYSIZE. All combinations of the categories are listed, unless
-    ``only_positive`` leaves out what is published as 0. ``categories`` may give a variable's categories;
-    ``cells``, a file or table with the columns of ``by``, lists the cells that can have people in them
-    (districts in their regions, say), and no others are published. If the protection perturbs empty
-    cells, each has a key from the secret and its description.
+    ``source`` is a file, a folder of Parquet files or a table in memory (see `records.opened`). ``nested``
+    has hierarchies of columns, coarse to fine. All combinations of the categories are listed, unless
+    ``only_positive`` leaves out what is published as 0 or less. ``categories`` gives the categories of each
+    variable, of a hierarchy the paths of its finest one; ``cells``, a file or table with the columns of
+    ``by``, lists the cells that can have people in them, and no others are published.
+
+    ``keys`` is one of `cell_keys.KINDS`: "cells" for a design, "sums" for a table from elsewhere, if nothing
+    else is asked for. Keys of cells and of records need ``edition`` and ``secret_file``; keys of cells also
+    lists of all categories, which ``categories_from_data`` takes from the records, and then nothing is
+    promised without conditions. Keys of records and sums need ``record_keys``, the columns of the four
+    components of the record keys, or for sums a single column, taken as other software does.
 
     Returns the table and what is promised about it; `Published.write` writes them. Raises ValueError for
     records, keys or cells that cannot be read or do not fit each other, a count that the table does not
-    serve, or a missing secret, and OSError for a file that cannot be opened.
+    serve, or a missing secret or list, and OSError for a file that cannot be opened.
     """
     if not isinstance(protection, Protection):
         raise parameters.wrong_type("protection", "what design or from_table gives", protection)
-    table, names = protection.table, list(record_keys)
-    if len(names) not in (1, 4) or len(set(names)) < len(names):
-        raise parameters.wrong_value("record_keys", "four different columns, or one", record_keys)
-    if not isinstance(by, list | tuple) or not all(isinstance(name, str) for name in by):
-        raise parameters.wrong_type("by", "a list of names of columns", by)
+    layout = Layout(tuple(by) if isinstance(by, list | tuple) else by, bool(margins), tuple(nested))
+    chosen = _kind(keys, protection)
+    names = _record_keys(chosen, record_keys)
+    hidden = _secret(chosen, edition, secret_file)
     reserved = ["count", *(["total_over"] if margins else []), *(AUDIT if audit else []), *names]
-    if clash := sorted(set(by) & set(reserved)):
+    if clash := sorted(set(layout.by) & set(reserved)):
         raise parameters.wrong_value("by", f"without the names {', '.join(reserved)}", clash[0])
     inputs = files.inputs(source, cells, secret_file, protection.file)
-    listed = None if cells is None else listing.read(cells, by, memory=memory)
-    lists = dict(categories or {})
+    listed = None if cells is None else listing.read(cells, layout.by, memory=memory)
+    lists, paths = listing.without_paths(layout, dict(categories or {}))
     if listed is not None:
         if lists:
             raise parameters.wrong_value("categories", "left out where cells are listed", sorted(lists))
-        lists = {name: pc.unique(listed[name]) for name in by}
-    with records.opened(source, spark=spark, memory=memory) as opened:
-        counted = counting.count(
-            opened,
-            by=by,
-            keys=names,
-            keysize=table.keysize,
-            margins=margins,
-            categories=lists,
-        )
-    perturbs_empty = not protection.keeps_empty
-    if only_positive and not perturbs_empty and listed is None:
-        counted = listing.sorted_cells(counted)
-    else:
-        counted = listing.complete(counted, listed)
-    keys = _cell_keys(counted.sums, table.keysize)
-    empty = counted.counts == 0
-    if perturbs_empty and empty.any():
-        keys[empty] = _keys_of_empty_cells(counted, empty, table.keysize, secret_file)
-    if above := int((counted.counts > table.largest).sum()):
+        lists = {name: pc.unique(listed[name]) for name in layout.by}
+    if (
+        chosen == "cells"
+        and not categories_from_data
+        and (missing := [n for n in layout.by if n not in lists])
+    ):
         raise ValueError(
-            f"protection must serve every count, but its table ends at {table.largest}, which {above} of the "
-            "cells exceed"
+            f"categories must list those of {', '.join(missing)}, as no promise holds for lists that come "
+            "from the records; to do without a promise, take categories from the data"
         )
-    noise = perturbation.sample(table, counted.counts, keys)
-    published = counted.counts + noise
+    changed = layout.cells_changed(neighbours, categories=lists)
+    if protection.cells is not None and protection.cells < changed:
+        allowed = f"for at least {changed} cells, which one person can change in this table"
+        raise parameters.wrong_value("protection", f"designed {allowed}", protection.cells)
+    with ExitStack() as reading:
+        opened = reading.enter_context(records.opened(source, spark=spark, memory=memory))
+        digest = None
+        if chosen == "cells" and hidden is not None:
+            digest = reading.enter_context(cell_keys.input_digest(hidden, source))
+        counted = counting.count(
+            opened, layout, keys=names, keysize=protection.table.keysize, categories=lists
+        )
+        if only_positive and protection.keeps_empty and listed is None:
+            counted = listing.sorted_cells(counted)
+        else:
+            counted = listing.complete(counted, listed, paths)
+        made_from = digest.result() if digest else b""
+    values = _cell_keys(chosen, counted, protection, hidden, edition=edition or "", digest=made_from)
+    published = protection.published(counted.counts, values)
     columns = _category_columns(counted)
     columns["count"] = pa.array(published)
     if audit:
-        columns |= dict(zip(AUDIT, map(pa.array, (counted.counts, keys, noise)), strict=True))
+        shown = (counted.counts, values, published - counted.counts)
+        columns |= dict(zip(AUDIT, map(pa.array, shown), strict=True))
     made = pa.table(columns)
     if only_positive:
         made = made.filter(pa.array(published > 0))
     return Published(
         table=made,
         protection=protection,
-        by=tuple(by),
-        margins=margins,
+        layout=layout,
+        keys=chosen,
+        edition=edition if chosen != "sums" else None,
+        neighbours=neighbours,
+        cells_changed=changed,
         only_positive=only_positive,
         cells_given=listed is not None,
         categories_given=tuple(sorted(lists)),
         key_columns=len(names),
         audit=audit,
-        exposed=listing.exposed(counted) if margins else 0,
+        exposed=listing.exposed(counted) if margins and chosen != "cells" else 0,
         inputs=inputs,
     )
 
 
-def _cell_keys(sums: NDArray[np.uint64], keysize: int) -> NDArray[np.uint64]:
-    if sums.shape[1] == 1:
-        return sums[:, 0] % np.uint64(keysize)
-    return cellkey.from_sums(sums, keysize=keysize)
+def _kind(keys: str | None, protection: Protection) -> str:
+    """The kind of keys, which must fit the protection."""
+    chosen = cell_keys.kind(("sums" if protection.noise is None else "cells") if keys is None else keys)
+    if chosen == "cells" and protection.noise is None:
+        raise parameters.wrong_value("keys", "records or sums for a table from elsewhere", chosen)
+    if chosen != "cells" and protection.cells is not None:
+        raise parameters.wrong_value("keys", "cells for a promise about a whole table", chosen)
+    return chosen
 
 
-def _keys_of_empty_cells(
-    counted: counting.Cells, empty: NDArray[np.bool_], keysize: int, secret_file: str | Path | None
+def _record_keys(kind: str, names: Sequence[str] | None) -> list[str]:
+    """The columns of record keys: none for keys of cells, four for keys of records, four or one for sums."""
+    if kind == "cells":
+        if names is not None:
+            raise parameters.wrong_value("record_keys", "left out for keys of cells, which need none", names)
+        return []
+    columns = list(KEYS if names is None else names)
+    if len(columns) not in ((4,) if kind == "records" else (1, 4)) or len(set(columns)) < len(columns):
+        allowed = "four different columns" + (", or one" if kind == "sums" else "")
+        raise parameters.wrong_value("record_keys", allowed, names)
+    return columns
+
+
+def _secret(kind: str, edition: str | None, file: str | Path | None) -> secret.Secret | None:
+    """The secret, which must be there with an edition, but for sums."""
+    if kind != "sums":
+        for name, value in (("edition", edition), ("secret_file", file)):
+            if value is None or value == "":
+                raise ValueError(f"{name} must be given for keys of {kind}")
+        if not isinstance(edition, str):
+            raise parameters.wrong_type("edition", "a text such as '2026'", edition)
+    return None if file is None else secret.read(file)
+
+
+def _cell_keys(
+    kind: str,
+    counted: counting.Cells,
+    protection: Protection,
+    hidden: secret.Secret | None,
+    *,
+    edition: str,
+    digest: bytes,
 ) -> NDArray[np.uint64]:
-    if secret_file is None:
-        raise ValueError(
-            "secret_file must be given, as this noise perturbs empty cells too, with keys from the secret"
-        )
-    hashed = secret.hashes(secret.read(secret_file), EMPTY_CELLS, listing.descriptions(counted, empty))
-    return hashed[:, 0].astype(np.uint64) * np.uint64(keysize) >> np.uint64(cellkey.BITS)
+    keysize, weights = protection.table.keysize, bytes.fromhex(protection.digest)
+    if kind == "sums":
+        keys = cell_keys.of_sums(counted.sums, keysize)
+        empty = counted.counts == 0
+        if not protection.keeps_empty and empty.any():
+            if hidden is None:
+                raise ValueError(
+                    "secret_file must be given, as this noise perturbs empty cells too, with keys from the "
+                    "secret"
+                )
+            keys[empty] = cell_keys.of_empty_cells(hidden, listing.descriptions(counted, empty), keysize)
+        return keys
+    assert hidden is not None  # noqa: S101 (for mypy: `_secret` refused)
+    described = listing.descriptions(counted)
+    if kind == "records":
+        keys = cell_keys.of_records(hidden, counted.sums, described, edition=edition, weights=weights)
+    else:
+        keys = cell_keys.of_cells(hidden, described, edition=edition, digest=digest, weights=weights)
+    return cell_keys.reduced(keys, keysize)
 
 
 def _category_columns(counted: counting.Cells) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     totals = counted.places == [len(known) for known in counted.categories]
-    for place, (name, known) in enumerate(zip(counted.by, counted.categories, strict=True)):
+    for place, (name, known) in enumerate(zip(counted.layout.by, counted.categories, strict=True)):
         columns[name] = known.take(pa.array(counted.places[:, place], mask=totals[:, place]))
-    if counted.margins:
-        bits = 1 << np.arange(len(counted.by))
+    if counted.layout.margins:
+        by = counted.layout.by
+        bits = 1 << np.arange(len(by))
         names = [
-            _joined([name for name, bit in zip(counted.by, bits, strict=True) if bit & mask])
+            _joined([name for name, bit in zip(by, bits, strict=True) if bit & mask])
             for mask in range(2 * bits[-1])
         ]
         columns["total_over"] = pa.array(names, pa.string()).take(pa.array(totals @ bits))

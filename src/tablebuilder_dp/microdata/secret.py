@@ -37,9 +37,19 @@ class Secret:
             raise ValueError(f"secret must be {LENGTH} bytes, got {size}")
         self._content = content
 
-    def key(self, purpose: str) -> bytes:
-        """The AES-256 key for one purpose."""
-        return HKDF(SHA256(), LENGTH, salt=None, info=purpose.encode()).derive(self._content)
+    def key(self, purpose: str, *fields: bytes) -> bytes:
+        """The AES-256 key for one purpose, and for some fields if there are any."""
+        info = encoded(purpose.encode(), *fields) if fields else purpose.encode()
+        return HKDF(SHA256(), LENGTH, salt=None, info=info).derive(self._content)
+
+
+def encoded(*fields: bytes) -> bytes:
+    """Fields one after the other, each behind its length in eight bytes: no two lists give the same bytes.
+
+    >>> encoded(b"ab", b"") == (2).to_bytes(8) + b"ab" + (0).to_bytes(8)
+    True
+    """
+    return b"".join(len(field).to_bytes(8) + field for field in fields)
 
 
 def make(path: str | Path, *, seed: int | None = None) -> None:
@@ -89,8 +99,10 @@ def read(path: str | Path) -> Secret:
     return Secret(content)
 
 
-def hashes(secret: Secret, purpose: str, texts: Any) -> NDArray[np.uint32]:
+def hashes(secret: Secret, purpose: str, texts: Any, *fields: bytes) -> NDArray[np.uint32]:
     """128 bits for each text of an Arrow array, as four 32-bit numbers.
+
+    The key is that for the purpose and the fields.
 
     Returns an array of shape (texts, 4).
 
@@ -98,7 +110,7 @@ def hashes(secret: Secret, purpose: str, texts: Any) -> NDArray[np.uint32]:
     >>> hashes(secret, "doctest", pa.array(["a", "b", "a"]))[:, 0]
     array([1954677277, 2810477821, 1954677277], dtype=uint32)
     """
-    codes = cmac(secret.key(purpose), texts)
+    codes = cmac(secret.key(purpose, *fields), texts)
     return codes.view(">u4").astype(np.uint32)
 
 

@@ -6,27 +6,37 @@ statement may be published with its table. Every number is rounded to the side o
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Any
 
+from tablebuilder_dp import certified
+from tablebuilder_dp.beyond.promise import promise
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
-from tablebuilder_dp.microdata.protection import Protection
-from tablebuilder_dp.sampling import rounded_up
+from tablebuilder_dp.microdata.cell_keys import CIPHER
+from tablebuilder_dp.microdata.layout import Layout
+from tablebuilder_dp.microdata.protection import Protection, Table, largest
+from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.sampling import LookupTable, rounded_up
 from tablebuilder_dp.support import parameters
+
+NOTHING: dict[str, Any] = {"epsilon": "inf", "delta": 1.0, "loss_above_epsilon": 1.0}
+"""What is promised where nothing is."""
 
 
 def facts(
     protection: Protection,
+    layout: Layout,
     *,
-    by: Sequence[str],
-    margins: bool,
+    keys: str,
+    edition: str | None,
+    neighbours: str,
+    cells_changed: int,
     only_positive: bool,
     cells_given: bool,
     categories_given: Sequence[str],
@@ -35,57 +45,107 @@ def facts(
 ) -> dict[str, Any]:
     """The statement as it is written in JSON.
 
-    What it promises is the (ε, δ) of one published cell. For several cells it promises nothing: an
-    infinite ε and a δ of 1. Their keys are sums of the same record keys, and a total's sum follows from
-    those of its parts; two such keys are independent, three need not be (Theorem 13).
+    ``whole_table`` is the (ε, δ) of everything in the table (Theorem 63), for which keys of cells are
+    needed, and categories that were listed without looking at the records; where they were not,
+    ``given_categories`` has what would hold if they had been known before. ``one_cell`` is that of one
+    published count, for a design or a table that is about one.
     """
-    table, made = protection.table, protection.noise
-    epsilon = None if made is None else made.epsilon
-    noise: dict[str, Any] = {"keysize": table.keysize, "support": table.support}
-    if made is not None:
-        noise |= {
-            "epsilon": float(made.epsilon),
-            "delta": float(protection.delta or 0),
-            "slack": float(made.slack),
-            "gamma": float(made.gamma),
-            "variance": made.variance,
-            "rule": protection.rule,
-            "small_counts": protection.small_counts,
-        }
-    else:
-        noise |= {"source": protection.source}
-    return {
+    noise, keyed_cells = protection.noise, keys == "cells"
+    stated: dict[str, Any] = {
         "software": f"tablebuilder-dp {version('tablebuilder-dp')}",
         "confidential": audit,
-        "by": list(by),
-        "margins": margins,
+        "by": list(layout.by),
+        "margins": layout.margins,
+        "nested": [list(names) for names in layout.nested],
         "cells": "those of a given list" if cells_given else "all combinations of categories",
         "only_positive": only_positive,
         "categories_given": list(categories_given),
-        "noise": {**noise, "sha256": digest(table)},
-        "one_cell": {
-            f"others_from_{first}": _stated(table, first, epsilon)
-            for first in sorted({0, 1, len(table.rows) - max(table.period, 1)})
-        },
-        "several_cells": {"epsilon": "inf", "delta": 1.0},
-        "cells_with_one_person": 2 ** len(by) if margins else 1,
-        "key_columns": key_columns,
-        "two_cells_one_person_apart": {"delta": rounded_up(one_apart(table))},
-        "perturbs_empty_cells": not protection.keeps_empty,
+        "keys": keys,
+        "neighbours": neighbours,
+        "cells_changed": cells_changed,
+        "cells_per_person": protection.cells or cells_changed,
+        "noise": _noise(protection),
+    }
+    if edition is not None:
+        stated |= {"edition": edition, "cipher": CIPHER}
+    whole = _whole_table(protection, protection.cells or cells_changed) if keyed_cells else NOTHING
+    if keyed_cells and not cells_given and set(layout.by) - set(categories_given):
+        stated |= {"whole_table": NOTHING, "given_categories": whole}
+    else:
+        stated["whole_table"] = whole
+    if protection.cells is None:
+        level = None if noise is None else protection.epsilon
+        stated["one_cell"] = one_cell(protection.table, level)
+    if not keyed_cells:
+        stated |= {"key_columns": key_columns, "two_cells_one_person_apart": one_apart(protection.table)}
+    return {**stated, "perturbs_empty_cells": not protection.keeps_empty}
+
+
+def _noise(protection: Protection) -> dict[str, Any]:
+    table, noise = protection.table, protection.noise
+    content: dict[str, Any] = {
+        "keysize": table.keysize,
+        "support": table.support,
+        "sha256": protection.digest,
+    }
+    if noise is None:
+        return {**content, "source": protection.source}
+    content |= {
+        "family": "max-entropy" if isinstance(noise, Noise) else "geometric",
+        "rate": float(max(noise.rates)),
+        "variance": noise.variance,
+        "epsilon": float(protection.epsilon or 0),
+        "delta": float(protection.delta or 0),
+        "of": "the whole table" if protection.cells else "one cell",
+        "small_counts": protection.small_counts,
+    }
+    if protection.cells is None:
+        return content | {"slack": float(protection.slack or 0), "rule": protection.rule}
+    return content | {"variances": dict(protection.rivals)}
+
+
+def _whole_table(protection: Protection, cells: int) -> dict[str, Any]:
+    """(ε, δ) of everything that is published, if one person changes so many counts.
+
+    Rows of their own for small counts have no symmetric noise: for them, basic composition.
+    """
+    noise, level = protection.noise, protection.epsilon
+    if noise is None or level is None:
+        return NOTHING
+    if protection.small_counts == "rows":
+        single = perturbation.guarantee(_rows(protection.table), first=0, epsilon=level)
+        all_but = (1 - Fraction(single.delta)) ** cells
+        return {
+            "epsilon": rounded_up(cells * level),
+            "delta": rounded_up(1 - all_but),
+            "loss_above_epsilon": rounded_up(min(Fraction(1), cells * Fraction(single.loss_above_epsilon))),
+        }
+    clamped = protection.small_counts == "clamped"
+    kept = promise(noise, largest(protection.table), level, cells=cells, clamped=clamped)
+    return {
+        "epsilon": rounded_up(level),
+        "delta": rounded_up(kept.delta),
+        "loss_above_epsilon": rounded_up(kept.loss_above_epsilon),
     }
 
 
-def digest(table: PerturbationTable) -> str:
-    """A SHA-256 by which two people can see that they have the same perturbation table.
+def _rows(table: Table) -> PerturbationTable:
+    if not isinstance(table, PerturbationTable):
+        raise parameters.wrong_type("table", "a PerturbationTable", table)
+    return table
 
-    Returns 64 hexadecimal digits.
-    """
-    content = [table.period, table.keysize, [row.cuts for row in table.rows], table.by_key]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+def one_cell(table: Table, epsilon: Fraction | None) -> dict[str, Any]:
+    """(ε, δ) of one published count, by how many others are in the cell, at ε or else where δ is least."""
+    if isinstance(table, LookupTable):
+        return {"others_from_0": _signed(table, Fraction(epsilon or 0))}
+    return {
+        f"others_from_{first}": _stated(table, first, epsilon)
+        for first in sorted({0, 1, len(table.rows) - max(table.period, 1)})
+    }
 
 
 def _stated(table: PerturbationTable, first: int, epsilon: Fraction | None) -> dict[str, Any]:
-    """(ε, δ) for a person with this many others in the cell, at the design's ε or else where δ is least."""
     guarantee = perturbation.guarantee(table, first=first, epsilon=epsilon)
     return {
         "epsilon": parameters.finite(guarantee.epsilon),
@@ -95,20 +155,42 @@ def _stated(table: PerturbationTable, first: int, epsilon: Fraction | None) -> d
     }
 
 
-def one_apart(table: PerturbationTable) -> Fraction:
-    """δ, at every ε, of two published cells that differ by one person alone: the largest for n ≥ 1 others.
+def _signed(table: LookupTable, epsilon: Fraction) -> dict[str, Any]:
+    """Of a noise that all counts share, negative ones included: every pair of neighbours is alike."""
+    less, more = [*table.weights, 0], [0, *table.weights]
+    both = certified.of_weights(less, more, epsilon, unit=table.keysize)
+    down, up = (certified.excess(p, q, epsilon) for p, q in ((less, more), (more, less)))
+    masses = max(down.ours + up.theirs, up.ours + down.theirs)
+    return {
+        "epsilon": rounded_up(epsilon),
+        "delta": rounded_up(max(ends.upper for ends in both)),
+        "worst": [0, 1],
+        "loss_above_epsilon": rounded_up(Fraction(masses, table.keysize)),
+    }
 
-    Without the person they are one set of records with one key, so the answers agree. With the person
-    they have independent keys and agree only by chance; all other answers happen to this case alone.
-    Proof: Theorem 13.
 
-    >>> from tablebuilder_dp.counts.rows import OfVariance
-    >>> one_apart(perturbation.build(OfVariance(1, "0.5"), keysize=4))
-    Fraction(3, 4)
+def one_apart(table: Table) -> dict[str, float]:
+    """δ, at every ε, of two published cells that differ by one person alone, if equal sets share their noise.
+
+    ``delta`` is the largest for n ≥ 1 others: without the person the two are one set of records with one key,
+    so the answers agree. With the person they have independent keys and agree only by chance; all other
+    answers happen to this case alone (Theorem 13). ``at_least`` is what no scheme of this kind can go below
+    with the noise of large counts, however its keys depend on each other (Theorem 66).
+
+    >>> one_apart(LookupTable(4, (1, 3, 4)))
+    {'delta': 0.75, 'at_least': 0.5}
     """
-    pairs = (perturbation.outputs(table, count) for count in table.pairs[1:] or table.pairs)
+    if isinstance(table, LookupTable):
+        pairs = [([*table.weights, 0], [0, *table.weights])]
+    else:
+        pairs = [tuple(map(list, perturbation.outputs(table, n))) for n in table.pairs[1:] or table.pairs]
     agree = min(sum(a * b for a, b in zip(less, more, strict=True)) for less, more in pairs)
-    return 1 - Fraction(agree, table.keysize**2)
+    weights = largest(table).weights
+    apart = sum(max(0, high - low) for low, high in pairwise((0, *weights, 0)))
+    return {
+        "delta": rounded_up(1 - Fraction(agree, table.keysize**2)),
+        "at_least": -rounded_up(-Fraction(apart, table.keysize)),
+    }
 
 
 def up(value: float) -> float:

@@ -11,6 +11,10 @@ from tablebuilder_dp.microdata.statement import up
 
 Facts = Mapping[str, Any]
 _WIDTH = 100
+_NEIGHBOURS = {
+    "add-or-remove": "one record that is there or not",
+    "replace": "the values of one record",
+}
 
 
 def words(facts: Facts) -> str:
@@ -19,10 +23,21 @@ def words(facts: Facts) -> str:
     parts = [f"{title}\n{'=' * len(title)}"]
     if facts["confidential"]:
         parts.append("CONFIDENTIAL: the table holds true counts, cell keys and noise. Do not publish it.")
-    parts += ["What was done", *_done(facts), "What one published count gives away", *_one_cell(facts)]
-    parts += ["What several counts give away together", several_cells(facts)]
+    parts += ["What was done", *_done(facts)]
+    if "one_cell" in facts:
+        parts += ["What one published count gives away", *_one_cell(facts)]
+    parts += ["What the whole table gives away", whole_table(facts)]
+    if facts["keys"] == "cells":
+        parts += ["What this rests on", *(f"- {point}" for point in assumptions(facts))]
     parts += ["What is not protected", *(f"- {point}" for point in not_protected(facts))]
     return "\n\n".join(map(_wrapped, parts)) + "\n"
+
+
+def in_words(facts: Facts) -> dict[str, Any]:
+    """What of the words stands in the JSON statement too."""
+    one = {"meaning": meaning(facts)} if "one_cell" in facts else {}
+    rests = {"rests_on": assumptions(facts)} if facts["keys"] == "cells" else {}
+    return {**one, "whole_table_in_words": whole_table(facts), **rests, "not_protected": not_protected(facts)}
 
 
 def _wrapped(part: str) -> str:
@@ -34,46 +49,81 @@ def _wrapped(part: str) -> str:
 def _done(facts: Facts) -> list[str]:
     noise = facts["noise"]
     margins = ", with all margins" if facts["margins"] else ""
-    shown = " What is published as 0 is left out." if facts["only_positive"] else ""
+    nested = "".join(f" {' > '.join(names)} is a hierarchy." for names in facts["nested"])
+    shown = " What is published as 0 or less is left out." if facts["only_positive"] else ""
     counted = (
-        f"Records were counted by {', '.join(facts['by'])}{margins}. The cells are {facts['cells']}.{shown} "
-        f"Each count got a noise, a whole number from -{noise['support']} to {noise['support']}, found in a "
-        f"table for {noise['keysize']} cell keys. "
-        "A cell's key comes from the keys of the records in it, so one set of people has one noise "
-        "in every table made with this perturbation table. Margins have a noise of their own: parts need not "
-        "add up to their total. All "
-        "that is said here takes the record keys to be uniformly random, independent and secret, and every "
-        "person to be one record."
+        f"Records were counted by {', '.join(facts['by'])}{margins}.{nested} The cells are {facts['cells']}."
+        f"{shown} Each count got a noise, a whole number from -{noise['support']} to {noise['support']}, "
+        f"found in a table for {noise['keysize']} cell keys. {_keys(facts)} Margins have a noise of their "
+        "own: parts need not add up to their total."
     )
-    return [counted, _origin(noise), f"SHA-256 of the perturbation table: {noise['sha256']}."]
+    return [counted, _origin(noise), f"SHA-256 of the weights of the noise: {noise['sha256']}."]
+
+
+def _keys(facts: Facts) -> str:
+    if facts["keys"] == "cells":
+        return (
+            f"A cell's key is a keyed hash of the edition ({facts['edition']}), of all bytes of the input, "
+            "of the weights of the noise and of what the cell is: the noises of different cells are "
+            "independent, and the same cell has the same noise in every table that is made from these "
+            "records in this edition with this noise."
+        )
+    if facts["keys"] == "records":
+        return (
+            f"A cell's key is a keyed hash of the edition ({facts['edition']}), of the weights of the noise "
+            "and of the keys of the people in it: one set of people has one noise, and different sets have "
+            "independent noises."
+        )
+    return (
+        "A cell's key comes from the sums of the keys of the records in it, so one set of people has one "
+        "noise in every table made with this perturbation table. All that is said here takes the record "
+        "keys to be uniformly random, independent and secret, and every person to be one record."
+    )
 
 
 def _origin(noise: Facts) -> str:
     if "epsilon" not in noise:
         name = noise["source"] or "a table in memory"
         return f"The noise is that of {name}, made elsewhere; its privacy was computed from its numbers."
-    if noise["small_counts"] == "clamped":
-        small = "What would be negative is published as 0, so counts near 0 are too large on average."
-    else:
-        small = (
-            f"Counts below {noise['support']} have a noise of their own that never makes them negative and "
-            "has mean zero but for rounding to keys; empty cells stay 0."
-        )
-    return (
-        f"The noise was designed for epsilon = {noise['epsilon']:g} and delta = {noise['delta']:g} of one "
-        f"cell (slack {noise['slack']:g}). Its variance is {noise['variance']:.6g}. Keys were shared out by "
-        f"the {noise['rule']} rule. {small}"
+    small = {
+        "signed": "Counts are published as they come, also below 0: they have no bias, and neither have "
+        "their sums.",
+        "clamped": "What would be negative is published as 0, so counts near 0 are too large on average.",
+        "rows": f"Counts below {noise['support']} have a noise of their own that never makes them negative "
+        "and has mean zero but for rounding to keys; empty cells stay 0.",
+    }[noise["small_counts"]]
+    how = (
+        f"(slack {noise['slack']:g}). Keys were shared out by the {noise['rule']} rule."
+        if "rule" in noise
+        else f"by the least variance ({_families(noise)})."
     )
+    return (
+        f"The noise was designed for epsilon = {noise['epsilon']:g} and delta = {noise['delta']:g} of "
+        f"{noise['of']} {how} Its variance is {noise['variance']:.6g}, its standard deviation "
+        f"{math.sqrt(noise['variance']):.4g}. {small}"
+    )
+
+
+def _families(noise: Facts) -> str:
+    found = noise["variances"]
+    listed = " and ".join(f"{variance:.6g} for the {family} noise" for family, variance in found.items())
+    return f"{listed}: {noise['family']} was taken" if len(found) > 1 else f"{noise['family']} noise"
 
 
 def _epsilon(value: float | str) -> str:
     return str(value) if isinstance(value, str) else f"{up(value):g}"
 
 
+def _factor(epsilon: float | str) -> str:
+    return "inf" if isinstance(epsilon, str) else f"{up(math.exp(epsilon)):g}"
+
+
 def _one_cell(facts: Facts) -> list[str]:
     lines = ["  others in the cell  epsilon    delta       worst pair of counts"]
     for name, promise in facts["one_cell"].items():
         others, pair = f"{_first(name)} or more", " and ".join(map(str, promise["worst"]))
+        if facts["noise"].get("small_counts") == "signed":
+            pair = "all alike"
         lines.append(
             f"  {others:<19} {_epsilon(promise['epsilon']):<10} {up(promise['delta']):<11.4g} {pair}"
         )
@@ -92,7 +142,7 @@ def _enough(facts: Facts) -> float:
 
 
 def meaning(facts: Facts) -> str:
-    """What the (ε, δ) means, for all cells that have it."""
+    """What the (ε, δ) of one cell means, for all cells that have it."""
     cells, enough = facts["one_cell"], _enough(facts)
     level = cells[max(cells, key=_first)]["epsilon"]
     alike = [name for name in cells if cells[name]["epsilon"] == level]
@@ -100,91 +150,188 @@ def meaning(facts: Facts) -> str:
     promise = cells[f"others_from_{first}"]
     if promise["delta"] >= 1:
         return "A delta of 1 means no protection: the worst pair of counts is told apart with certainty."
-    factor = "inf" if promise["epsilon"] == "inf" else f"{up(math.exp(promise['epsilon'])):g}"
     where = f"if {first} or more other people are in the cell" if first else "for every cell"
     return (
         f"In words, {where}: somebody who knows everything about all others sees the count of this one cell. "
         "The odds that a certain person is in the cell then rise or fall by a factor of more than "
-        f"{factor} with a probability of at most {up(promise['loss_above_epsilon']):g}, whether the person "
-        "is there or not. This is computed from the table of the noise, after rounding to keys. A delta near "
-        "1 means that the worst pair of counts is told apart almost surely."
+        f"{_factor(promise['epsilon'])} with a probability of at most {up(promise['loss_above_epsilon']):g}, "
+        "whether the person is there or not. This is computed from the table of the noise, after rounding to "
+        "keys. A delta near 1 means that the worst pair of counts is told apart almost surely."
     )
 
 
 def shortfall(facts: Facts) -> str:
-    """One line for the office where small counts get less than the (ε, δ) that was asked for.
+    """One line for the office where less is promised than the (ε, δ) that was asked for.
 
     Returns an empty text in all other cases.
     """
-    noise, cells, enough = facts["noise"], facts["one_cell"], _enough(facts)
+    noise = facts["noise"]
+    if "one_cell" not in facts:
+        if "given_categories" not in facts:
+            return ""
+        return (
+            "No epsilon and delta are promised, as categories were taken from the records: list them with "
+            "--categories."
+        )
+    cells, enough = facts["one_cell"], _enough(facts)
     less = {_first(name): promise["delta"] for name, promise in cells.items() if promise["delta"] > enough}
     if not less or "delta" not in noise:
         return ""
     given = " and ".join(f"{up(delta):g} with {first} or more others" for first, delta in less.items())
     return (
         f"Small counts get less protection than was asked for: at epsilon = {noise['epsilon']:g} delta is "
-        f"{given} in the cell, not {noise['delta']:g}. With --small-counts clamped every count would get it."
+        f"{given} in the cell, not {noise['delta']:g}. With --small-counts signed or clamped every count "
+        "would get it."
     )
 
 
-def several_cells(facts: Facts) -> str:
-    """What is promised about more than one cell: nothing, and why."""
-    cells = facts["cells_with_one_person"]
-    why = f" In this table everybody is counted in {cells} cell{'s' if cells > 1 else ''}."
-    if cells > 1 and facts["key_columns"] == 1:
+def whole_table(facts: Facts) -> str:
+    """What is promised about everything in the table together, or why nothing is."""
+    if facts["keys"] != "cells":
+        return _several_cells(facts)
+    promise, start = facts["whole_table"], ""
+    if "given_categories" in facts:
+        promise = facts["given_categories"]
+        start = (
+            "Neither epsilon nor delta is promised without conditions: the categories of "
+            f"{', '.join(_unlisted(facts))} are those that somebody has, and that one appears at all can "
+            "tell who is there. If it was known before which categories appear, the following holds. "
+        )
+    if promise["delta"] >= 1:
+        return f"{start}Nothing: delta is 1."
+    margins = " and all its margins" if facts["margins"] else ""
+    designed, changed = facts["cells_per_person"], facts["cells_changed"]
+    more = f", {designed - changed} more than this table has" if designed > changed else ""
+    return (
+        f"{start}Whoever knows everything about everybody else, and sees this table{margins}, learns at most "
+        f"epsilon = {_epsilon(promise['epsilon'])} and delta = {up(promise['delta']):g} about one person: "
+        f"for any two sets of records that differ by {_NEIGHBOURS[facts['neighbours']]}, whatever may be "
+        f"published is at most {_factor(promise['epsilon'])} times as likely with the one as with the "
+        f"other, plus delta. Such sets differ in at most {designed} "
+        f"count{'s' if designed > 1 else ''}{more}, each by one. It holds for every person and whatever "
+        "the counts are, 0 included. In odds: those that the person is in the records rise or fall by a "
+        f"factor of more than {_factor(promise['epsilon'])} "
+        f"with a probability of at most {up(promise['loss_above_epsilon']):g}, whether the person is there "
+        "or not."
+    )
+
+
+def _several_cells(facts: Facts) -> str:
+    cells = 2 ** len(facts["by"]) if facts["margins"] else 1
+    why = f" In this table everybody is counted in {facts['cells_changed']} cell{'s' if cells > 1 else ''}."
+    if facts["keys"] == "sums" and cells > 1 and facts["key_columns"] == 1:
         why += (
             " There is one column of record keys, so the key of a total is the sum of the keys of its parts, "
             "and the counts of the parts betray the noise of the total: for more than one cell epsilon is "
             "inf."
         )
-    elif cells > 1:
+    elif facts["keys"] == "sums" and cells > 1:
         why += (
             " The keys of a total and of its parts come from sums of the same record keys. Two of them are "
             "independent if they belong to different sets of people; three need not be, and two parts with "
             "their total can tell more about a person than two independent counts."
         )
+    elif facts["keys"] == "records":
+        why += " Equal sets of people have equal noise, so two cells that differ by one person betray the "
+        "person."
+    if facts["keys"] == "sums":
+        why += (
+            " A cell that is published again with the noise of another design keeps its key: its two noises "
+            "rise and fall together, and the two counts can tell more than either."
+        )
     return (
         "Neither epsilon nor delta is promised for more than one published count, in this table or together "
-        f"with others.{why} A cell that is published again with the noise of another design keeps its key: "
-        "its two noises rise and fall together, and the two counts can tell more than either."
+        f"with others.{why}"
     )
+
+
+def _unlisted(facts: Facts) -> list[str]:
+    if facts["cells"] == "those of a given list":
+        return []
+    return [name for name in facts["by"] if name not in facts["categories_given"]]
+
+
+def assumptions(facts: Facts) -> list[str]:
+    """What the promise about the whole table takes for granted, a sentence or two each."""
+    return [
+        "Every person is one row of the records. Nobody was left out by a filter: whoever a variable does "
+        "not apply to has a category for that.",
+        "The categories of the records are among those listed. The lists, the table, the noise, epsilon and "
+        "delta were chosen without looking at the records.",
+        f"The secret is known to nobody outside, and the cipher holds ({facts['cipher']}): nobody can then "
+        "tell the keys from independent, uniformly random numbers. In this sense the promise is "
+        "computational.",
+        "Refusals, warnings, audits and the time that the work took are the office's own: the promise is "
+        "about what is published.",
+    ]
 
 
 def not_protected(facts: Facts) -> list[str]:
     """What the reader must not rely on, a sentence or two each."""
-    cells, noise = facts["one_cell"], facts["noise"]
-    if facts["perturbs_empty_cells"]:
-        empty = (
+    if facts["keys"] == "cells":
+        points = [*_small(facts), *_other_tables(facts), *_occurrence(facts)]
+    else:
+        points = [*_small(facts), *_differences(facts), *_occurrence(facts)]
+    whose = "its" if facts["keys"] == "cells" and "one_cell" not in facts else "one cell's"
+    points.append(
+        f"Households and other groups. For m people multiply {whose} epsilon by m, and {whose} delta by "
+        "(exp(m epsilon) - 1)/(exp(epsilon) - 1), or by m where epsilon is 0."
+    )
+    known = (
+        "the secret or the cell keys"
+        if facts["keys"] == "cells"
+        else "the secret, the record keys or the cell keys"
+    )
+    return [*points, f"Keys. Whoever has {known} can take the noise away."]
+
+
+def _small(facts: Facts) -> list[str]:
+    """What is the matter with small counts, and with empty cells."""
+    points, cells, noise = [], facts.get("one_cell", {}), facts["noise"]
+    if not facts["perturbs_empty_cells"]:
+        hole = cells["others_from_0"]
+        known = f" Between 0 and 1 delta is {up(hole['delta']):g}." if hole["worst"][0] == 0 else ""
+        points.append(f"Emptiness. A count above 0 proves that somebody is in the cell.{known}")
+    elif facts["keys"] == "sums":
+        points.append(
             "Absence, with margins or over several tables. Empty cells have keys from their description. Two "
             "descriptions that only one person can fit have equal answers if the person is there, and may "
             "have unequal ones if not, which proves the absence."
         )
-    else:
-        hole = cells["others_from_0"]
-        known = f" Between 0 and 1 delta is {up(hole['delta']):g}." if hole["worst"][0] == 0 else ""
-        empty = f"Emptiness. A count above 0 proves that somebody is in the cell.{known}"
-    points = [empty]
     small = cells.get("others_from_1")
     if noise.get("small_counts") == "rows" and small["delta"] > _enough(facts):
         points.append(
             f"Small counts. With 1 to {noise['support'] - 1} others in the cell delta is up to "
-            f"{up(small['delta']):g} at epsilon = {small['epsilon']:g}, more than was asked for. Clamping "
-            "small counts, which was not done here, would protect them like all others."
+            f"{up(small['delta']):g} at epsilon = {small['epsilon']:g}, more than was asked for. Signed or "
+            "clamped counts, which these are not, would protect them like all others."
         )
-    points.append(
-        "Differences. Two published cells that differ by one person alone give that person away: delta is "
-        f"{up(facts['two_cells_one_person_apart']['delta']):g} at every epsilon. Do not publish cells that "
-        "differ by few records, in one table or between tables."
-    )
-    unlisted = [name for name in facts["by"] if name not in facts["categories_given"]]
-    if unlisted:
-        points.append(
-            f"Occurrence. The categories of {', '.join(unlisted)} are those that somebody has: whether one "
-            "appears at all is not covered by epsilon and delta."
-        )
-    points.append(
-        "Households and other groups. For m people of one cell multiply its epsilon by m, and its delta by "
-        "(exp(m epsilon) - 1)/(exp(epsilon) - 1), or by m where epsilon is 0."
-    )
-    points.append("Keys. Whoever has the secret, the record keys or the cell keys can take the noise away.")
     return points
+
+
+def _other_tables(facts: Facts) -> list[str]:
+    most = facts["cells_per_person"]
+    return [
+        "Other tables. More tables from these records in this edition with this noise keep the promise as "
+        f"long as all of them together have at most {most} different count{'s' if most > 1 else ''} that one "
+        "person can change. What is published in another edition, from other records or with another noise "
+        "has epsilons and deltas of its own, which add up."
+    ]
+
+
+def _differences(facts: Facts) -> list[str]:
+    apart = facts["two_cells_one_person_apart"]
+    return [
+        "Differences. Two published cells that differ by one person alone give that person away: delta is "
+        f"{up(apart['delta']):g} at every epsilon, and no scheme that gives equal sets equal noise can have "
+        f"less than {-up(-apart['at_least']):g}. Do not publish cells that differ by few records, in one "
+        "table or between tables."
+    ]
+
+
+def _occurrence(facts: Facts) -> list[str]:
+    if not (unlisted := _unlisted(facts)):
+        return []
+    return [
+        f"Occurrence. The categories of {', '.join(unlisted)} are those that somebody has: whether one "
+        "appears at all is not covered by epsilon and delta."
+    ]

@@ -41,7 +41,7 @@ from tablebuilder_dp.microdata import formats, records
 from tablebuilder_dp.microdata.record_keys import KEYS
 
 SIZE = 3217
-NOISE = ["--epsilon", "1", "--delta", "0.01"]
+NOISE = [*"--epsilon 1 --delta 0.01 --per-cell --keys sums --small-counts rows".split()]
 STATEMENTS = (".statement.json", ".statement.txt")
 NOTICE = "Inside the office: "
 SHORTFALL = "Small counts get less protection than was asked for: "
@@ -252,7 +252,7 @@ def test_columns_keep_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[
 def expected(
     office: Office, protection: microdata.Protection | None = None, **options: Any
 ) -> microdata.Published:
-    noise = protection or microdata.design("1", "0.01")
+    noise = protection or microdata.design_per_cell("1", "0.01")
     chosen = {"by": ["sex", "occupation"], **options}
     return microdata.perturb(office / "keyed-parquet.parquet", protection=noise, **chosen)
 
@@ -287,7 +287,7 @@ def test_every_option_is_passed_on(
         arguments = [*arguments, "--secret-file", str(office.secret)]
     call = ["perturb", office / "keyed-parquet.parquet", "--by", "sex", "occupation", *NOISE, "-o", out]
     good(capsys, *call, *arguments)
-    made = expected(office, microdata.design("1", "0.01", **design), **options)
+    made = expected(office, microdata.design_per_cell("1", "0.01", **design), **options)
     assert pyarrow.parquet.read_table(out) == made.table
     stated = json.loads(Path(f"{out}.statement.json").read_text("utf-8"))
     assert stated == {"table": "out.parquet", **made.statement}

@@ -544,11 +544,11 @@ def test_a_design_that_rounding_breaks_is_refused() -> None:
     with pytest.raises(
         ValueError, match="keysize must be so large that rounding keeps epsilon 0.5 and delta"
     ):
-        microdata.design("0.5", "1e-4", keysize=2**8)
-    fair = microdata.design("0.5", "1e-4", keysize=2**15, rule="symmetric")
+        microdata.design_per_cell("0.5", "1e-4", keysize=2**8)
+    fair = microdata.design_per_cell("0.5", "1e-4", keysize=2**15, rule="symmetric")
     assert max(sampling.delta(fair.table.rows[-1], "0.5")) <= 1e-4
     with pytest.raises(ValueError, match="rule must be one of ceiling, symmetric, got 'best'"):
-        microdata.design("0.5", "1e-4", rule="best")
+        microdata.design_per_cell("0.5", "1e-4", rule="best")
 
 
 def test_the_query_reads_the_records_once() -> None:

@@ -126,7 +126,7 @@ def test_bytes_are_the_same_whatever_the_order_parts_and_threads(
             "age": pa.array(drawn.integers(0, 9, size), mask=drawn.random(size) < 0.02),
         }
     )
-    protection = microdata.design("0.5", "1e-2")
+    protection = microdata.design_per_cell("0.5", "1e-2")
     options: dict[str, Any] = {"by": ["region", "age"], "protection": protection, "margins": margins}
     sources: list[tuple[Any, Any]] = []
     for name, parts in (("one", 1), ("many", 7)):
@@ -240,7 +240,7 @@ def test_sparks_own_log_shows_no_record(
     assert MARK in log.read_text()
     end_session()
     before = log.stat().st_size
-    call = ["--by", "g", "--epsilon", "1", "--delta", "0.01", "-o", str(tmp_path / "o.csv")]
+    call = ["--by", "g", *NOISE, "-o", str(tmp_path / "o.csv")]
     codes = [main.main(["perturb", str(found[name]), *call, "--spark", "local[1]"]) for name in names]
     assert codes[:2] == [2, 2]
     assert SparkSession.getActiveSession() is None
@@ -295,7 +295,7 @@ def test_calls_at_the_same_time_read_their_own_records(spark: Any, tmp_path: Pat
 
 def test_the_command_takes_a_master(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     formats.write(PEOPLE, tmp_path / "k.parquet")
-    call = ["perturb", str(tmp_path / "k.parquet"), "--by", "sex", "--epsilon", "1", "--delta", "0.01"]
+    call = ["perturb", str(tmp_path / "k.parquet"), "--by", "sex", *NOISE]
     assert main.main([*call, "-o", str(tmp_path / "a.csv")]) == 0
     assert main.main([*call, "-o", str(tmp_path / "b.csv"), "--spark", "local[2]"]) == 0
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()

@@ -19,7 +19,7 @@ from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata import publish, statement, words
 
-DESIGNS = {way: microdata.design("0.5", "1e-4", small_counts=way) for way in ("rows", "clamped")}
+DESIGNS = {way: microdata.design_per_cell("0.5", "1e-4", small_counts=way) for way in ("rows", "clamped")}
 OPTIONS: dict[str, Any] = {
     "by": ["region", "sex"],
     "margins": True,
@@ -106,7 +106,7 @@ def test_the_statement_uses_nothing_of_the_records() -> None:
 
 def test_the_digest_tells_tables_apart() -> None:
     assert statement.digest(DESIGNS["rows"].table) != statement.digest(DESIGNS["clamped"].table)
-    again = microdata.design("0.5", "1e-4", small_counts="rows")
+    again = microdata.design_per_cell("0.5", "1e-4", small_counts="rows")
     assert statement.digest(DESIGNS["rows"].table) == statement.digest(again.table)
 
 
@@ -311,7 +311,7 @@ def test_the_delta_that_a_table_keeps_can_be_asked_for(bits: int, way: str) -> N
         kept = max(sampling.delta(last, epsilon))
         for asked in (kept, math.nextafter(kept, 1), math.nextafter(kept, 0)):
             try:
-                found = facts(microdata.design(epsilon, asked, keysize=2**bits, small_counts=way))
+                found = facts(microdata.design_per_cell(epsilon, asked, keysize=2**bits, small_counts=way))
             except ValueError:  # the table misses it by less than a float can tell
                 continue
             assert "with a probability of at most" in words.meaning(found)
@@ -320,5 +320,5 @@ def test_the_delta_that_a_table_keeps_can_be_asked_for(bits: int, way: str) -> N
 
 def test_an_epsilon_is_stated_rounded_up() -> None:
     third = "0.33333333333333333333"
-    stated = facts(microdata.design(third, "1e-3"))["one_cell"]["others_from_1"]["epsilon"]
+    stated = facts(microdata.design_per_cell(third, "1e-3"))["one_cell"]["others_from_1"]["epsilon"]
     assert Fraction(stated) >= Fraction(third)
