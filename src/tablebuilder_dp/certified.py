@@ -301,12 +301,15 @@ def delta(
     if isinstance(noise, Enclosed):
         raise parameters.wrong_type("noise", "one of an exact gamma for several cells", noise)
     level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
-    _check_width(noise, count, digits)
+    check_width(noise, count, digits)
     return to_digits(digits, partial(composed_delta_ball, noise, level, count))
 
 
-def _check_width(noise: AnyNoise, cells: int, digits: int) -> None:
-    """Refuse sums whose masses above 2^−bits, some standard deviations to both sides, are too many."""
+def check_width(noise: AnyNoise, cells: int, digits: int) -> None:
+    """Refuse sums whose masses above 2^−bits, some standard deviations to both sides, are too many.
+
+    Raises ValueError, which names the cells.
+    """
     bits = first_bits(digits)
     if isinstance(check(noise), Noise) and 8 * bits * cells * noise.variance > lattice.WIDEST**2:
         most = int(lattice.WIDEST**2 / (8 * bits * noise.variance))
@@ -598,8 +601,13 @@ def _decided(noise: AnyNoise, compute: Callable[[], Iterator[Ball]]) -> list[int
 
 def _floors(values: Iterable[Ball]) -> list[int] | None:
     """Their floors at the working precision; None if one is not decided."""
-    floors = [value.floor().unique_fmpz() for value in values]
-    return None if None in floors else [int(floor) for floor in floors]
+    floors = []
+    for value in values:
+        floor = value.floor().unique_fmpz()
+        if floor is None:
+            return None
+        floors.append(int(floor))
+    return floors
 
 
 def logarithm(ratio: Fraction, *, digits: int = DIGITS) -> Enclosure:
