@@ -9,11 +9,11 @@ comparison in question, are decided. Every noise is welcome, also one whose γ i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
-from itertools import islice, takewhile
+from itertools import accumulate, islice, takewhile
 from typing import NamedTuple
 
 from flint import arb, ctx
@@ -301,12 +301,15 @@ def delta(
     if isinstance(noise, Enclosed):
         raise parameters.wrong_type("noise", "one of an exact gamma for several cells", noise)
     level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
-    _check_width(noise, count, digits)
+    check_width(noise, count, digits)
     return to_digits(digits, partial(composed_delta_ball, noise, level, count))
 
 
-def _check_width(noise: AnyNoise, cells: int, digits: int) -> None:
-    """Refuse sums whose masses above 2^−bits, some standard deviations to both sides, are too many."""
+def check_width(noise: AnyNoise, cells: int, digits: int) -> None:
+    """Refuse sums whose masses above 2^−bits, some standard deviations to both sides, are too many.
+
+    Raises ValueError, which names the cells.
+    """
     bits = first_bits(digits)
     if isinstance(check(noise), Noise) and 8 * bits * cells * noise.variance > lattice.WIDEST**2:
         most = int(lattice.WIDEST**2 / (8 * bits * noise.variance))
@@ -352,22 +355,49 @@ def composed_delta_ball(noise: AnyNoise, epsilon: Fraction, cells: int) -> Ball:
     ...     round(float(composed_delta_ball(Noise(25, "0.0102"), Fraction(2), 10)), 9)
     0.000971563
     """
-    bits = int(ctx.prec)
-    unit, spread = 1 << bits, privacy.loss_lattice(noise, cells)
-    (total,) = moments(noise, 0)
-    edge = exponential(-noise.exponent(noise.support))
-    inside = (1 - edge / total) ** cells
+    unit, spread = 1 << int(ctx.prec), privacy.loss_lattice(noise, cells)
     last, rest = spread.place(epsilon)
     if last < 0:
-        return 1 - inside
-    first, masses = _finite_masses(noise, total, edge)
-    low = [math.floor(enclosure(mass / total).lower * unit) for mass in masses]
-    lower = lattice.power_from_below(lattice.Window(first, low), cells, bits=bits)
-    infinite = (1 - inside).union(1 - arb(sum(lower.masses)) / unit)
+        return _infinite(noise, cells)
+    lower = _composed(noise, cells, int(ctx.prec))
+    infinite = _infinite(noise, cells).union(1 - arb(sum(lower.masses)) / unit)
     place = max(-1, min(last - lower.first, len(lower.masses) - 1))  # the last loss that is kept and counts
     rest += 2 * spread.unit * (last - lower.first - place)
     gain = lattice.enclosed_excess(lower.masses, last=place, rest=ball(rest), step=ball(2 * spread.unit))
     return infinite + gain / unit
+
+
+def loss_beyond_ball(noise: AnyNoise, epsilon: Fraction, cells: int) -> Ball:
+    """P(|L| > ε) of the privacy loss L of k cells as a ball of the working precision; infinite losses count.
+
+    It lies between the masses beyond ±ε and what the masses within leave, all rounded down (Theorem 48).
+
+    >>> with precision(128):
+    ...     round(float(loss_beyond_ball(Noise(25, "0.0102"), Fraction(2), 10)), 6)
+    0.000982
+    """
+    unit, spread = 1 << int(ctx.prec), privacy.loss_lattice(noise, cells)
+    lower = _composed(noise, cells, int(ctx.prec))
+    steps = epsilon / spread.unit
+    begin = max(math.ceil((spread.top - steps) / 2) - lower.first, 0)
+    end = max(math.floor((spread.top + steps) / 2) + 1 - lower.first, begin)
+    within = sum(lower.masses[begin:end])
+    beyond = _infinite(noise, cells) + arb(sum(lower.masses) - within) / unit
+    return beyond.union(1 - arb(within) / unit)
+
+
+def _infinite(noise: AnyNoise, cells: int) -> Ball:
+    """1 − (1 − p(−D))^k, the probability of an infinite loss."""
+    return 1 - (1 - _mass(noise, noise.support)) ** cells
+
+
+@lru_cache(maxsize=2)  # some promises about one noise share the convolution, which takes most of the time
+def _composed(noise: AnyNoise, cells: int, bits: int) -> lattice.Window:
+    """The masses of the finite losses of k cells in units of 2^−bits, rounded down, at that precision."""
+    (total,) = moments(noise, 0)
+    first, masses = _finite_masses(noise, total, exponential(-noise.exponent(noise.support)))
+    low = [math.floor(enclosure(mass / total).lower * (1 << bits)) for mass in masses]
+    return lattice.power_from_below(lattice.Window(first, low), cells, bits=bits)
 
 
 def _finite_masses(noise: AnyNoise, total: Ball, edge: Ball) -> tuple[int, list[Ball]]:
@@ -528,24 +558,52 @@ def cuts(noise: AnyNoise, *, keysize: int) -> tuple[int, ...]:
     (71, 186, 256)
     """
     size = parameters.keysize(keysize)
-    check(noise)
+    floors = _decided(check(noise), lambda: accumulate(_shares(noise, size, -noise.support, -1)))
+    return (*(floor + 1 for floor in floors), *(size - floor for floor in reversed(floors)), size)
+
+
+def nearest_weights(noise: AnyNoise, *, keysize: int) -> list[int]:
+    """KEYSIZE·p(z) to the nearest integer for z = 1, …, D; none is half-way between two (Lemma 2).
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not decide.
+
+    >>> nearest_weights(Noise(2, "0.5"), keysize=256)
+    [63, 14]
+    """
+    size = parameters.keysize(keysize)
+
+    def halves() -> Iterator[Ball]:
+        half = ball(Fraction(1, 2))
+        shares = _shares(noise, size, 1, noise.support)
+        return (share + half for share in takewhile(lambda share: not share < half, shares))
+
+    weights = _decided(check(noise), halves)
+    return weights + [0] * (noise.support - len(weights))
+
+
+def _shares(noise: AnyNoise, keysize: int, first: int, last: int) -> Iterator[Ball]:
+    """KEYSIZE·p(z) for z = first, …, last."""
+    share = keysize / moments(noise, 0)[0]
+    return (weight * share for weight in weights(noise, first, last))
+
+
+def _decided(noise: AnyNoise, compute: Callable[[], Iterator[Ball]]) -> list[int]:
+    """The floors of numbers of which none is an integer, at rising precision until all are decided."""
     bits = 128
     while bits <= MAX_BITS:
         with precision(bits):
-            floors = _floors(noise, size)
+            floors = _floors(compute())
         if floors is not None:
-            return (*(floor + 1 for floor in floors), *(size - floor for floor in reversed(floors)), size)
+            return floors
         bits *= 2
-    raise ArithmeticError(f"no decision at {MAX_BITS} bits: a cut point of {noise} is too near an integer")
+    raise ArithmeticError(f"no decision at {MAX_BITS} bits: a number of keys of {noise} is too near an edge")
 
 
-def _floors(noise: AnyNoise, keysize: int) -> list[int] | None:
-    """⌊KEYSIZE·P(Z ≤ z)⌋ for z = −D, …, −1 at the working precision; None if one is not decided."""
-    share = keysize / moments(noise, 0)[0]
-    reach, floors = arb(0), []
-    for weight in weights(noise, -noise.support, -1):
-        reach += weight * share
-        floor = reach.floor().unique_fmpz()
+def _floors(values: Iterable[Ball]) -> list[int] | None:
+    """Their floors at the working precision; None if one is not decided."""
+    floors = []
+    for value in values:
+        floor = value.floor().unique_fmpz()
         if floor is None:
             return None
         floors.append(int(floor))

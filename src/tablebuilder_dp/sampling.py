@@ -12,17 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, cast
 
 import numpy as np
+from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
 from tablebuilder_dp import certified, design
 from tablebuilder_dp.noise import AnyNoise, check
 from tablebuilder_dp.privacy import Delta
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import Enclosure
+from tablebuilder_dp.support.intervals import Ball, Enclosure, to_digits
 
 LIMIT_SUPPORT_MAX, LIMIT_DIGITS_MAX = 10_000, 100
 """What `full_support_limit` serves in some seconds."""
@@ -97,6 +98,27 @@ def ceilings(noise: AnyNoise, keysize: int) -> tuple[int, ...]:
     return certified.cuts(noise, keysize=keysize)
 
 
+def nearest(noise: AnyNoise, keysize: int) -> tuple[int, ...]:
+    """A symmetric rule: KEYSIZE·p(z) keys to the nearest integer for z ≠ 0, and for 0 what remains.
+
+    Each is decided by enclosures. The weights lie within D/KEYSIZE of the noise (Theorem 47).
+
+    Raises ValueError where less than nothing remains for 0, and ArithmeticError where ``MAX_BITS`` bits do
+    not decide.
+
+    >>> from tablebuilder_dp.noise import Noise
+    >>> nearest(Noise(1, "0.5"), 256)
+    (70, 186, 256)
+    """
+    size = parameters.keysize(keysize)
+    half = certified.nearest_weights(check(noise), keysize=size)
+    rest = size - 2 * sum(half)
+    if rest < 0:
+        allowed = f"so large that the nearest integers leave keys for no noise at support {noise.support}"
+        raise parameters.wrong_value("keysize", allowed, keysize)
+    return tuple(accumulate((*reversed(half), rest, *half)))
+
+
 def lookup_table(noise: AnyNoise, *, keysize: int, rule: Rule = ceilings) -> LookupTable:
     """The table of a noise for KEYSIZE keys, by the paper's ceilings or by another rule.
 
@@ -168,6 +190,27 @@ def _fill(table: LookupTable, keys: NDArray[Any], out: NDArray[Any]) -> None:
         indices = np.searchsorted(cuts, chunk[shared].astype(np.uint64), side="right")
         values[shared] = indices - table.support
         out[start : start + _CHUNK] = values
+
+
+def distance(noise: AnyNoise, table: LookupTable, *, digits: int = certified.DIGITS) -> Enclosure:
+    """The total variation distance ½·Σ |w(z)/KEYSIZE − p(z)| of a table from the noise.
+
+    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
+
+    >>> from tablebuilder_dp.noise import Noise
+    >>> distance(Noise(1, "0.5"), LookupTable(10, (3, 7, 10))).digits(6)
+    '0.0518628'
+    """
+    if not isinstance(table, LookupTable) or table.support != check(noise).support:
+        raise parameters.wrong_type("table", f"a LookupTable of support {noise.support}", table)
+
+    def compute() -> Ball:
+        masses = list(certified.weights(noise, 0, noise.support))
+        share = table.keysize / certified.moments(noise, 0)[0]
+        both = zip(table.weights, [*masses[:0:-1], *masses], strict=True)
+        return sum((abs(mass * share - weight) for weight, mass in both), arb(0)) / (2 * table.keysize)
+
+    return to_digits(digits, compute)
 
 
 @dataclass(frozen=True)

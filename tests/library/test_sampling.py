@@ -1,6 +1,7 @@
 """Section V: cut points, lookup tables, sampling, and what is left after it."""
 
 import math
+from bisect import bisect_right
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from support.strategies import decimals, epsilons
 
 from tablebuilder_dp import certified, design, privacy, sampling
-from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.noise import AnyNoise, Geometric, Noise
 from tablebuilder_dp.sampling import LookupTable
 
 small_supports = st.integers(1, 20)
@@ -357,3 +358,48 @@ def test_a_key_size_without_room_for_the_support_has_no_limit() -> None:
         sampling.full_support_limit(support=10, keysize=21)
     with pytest.raises(ValueError, match="digits"):
         sampling.full_support_limit(support=10, keysize=256, digits=0)
+
+
+# --- nearest integers, and 64-bit keys --------------------------------------------------------
+
+any_noises = st.one_of(
+    st.builds(Noise, small_supports, decimals(-6, 1)), st.builds(Geometric, small_supports, decimals(-6, 1))
+)
+
+
+@given(any_noises, keysizes)
+def test_nearest_weights_are_symmetric_and_no_other_integer_is_nearer(noise: AnyNoise, keysize: int) -> None:
+    with mpmath.workdps(60 + int(noise.exponent(noise.support))):
+        scaled = [
+            mpmath.exp(-mpmath.mpf(e.numerator) / e.denominator) for e in map(noise.exponent, range(21))
+        ]
+        total = 1 + 2 * mpmath.fsum(scaled[1 : noise.support + 1])
+        half = [int(mpmath.nint(keysize * scaled[z] / total)) for z in range(1, noise.support + 1)]
+    if 2 * sum(half) > keysize:
+        with pytest.raises(ValueError, match="^keysize must be so large that the nearest"):
+            sampling.nearest(noise, keysize)
+        return
+    table = sampling.lookup_table(noise, keysize=keysize, rule=sampling.nearest)
+    assert table.weights == (*reversed(half), keysize - 2 * sum(half), *half)
+    assert sampling.distance(noise, table).upper <= Fraction(noise.support, keysize)
+
+
+def test_nearest_weights_of_a_wide_noise_are_zero_where_it_hardly_reaches() -> None:
+    table = sampling.lookup_table(Noise(5000, "0.001"), keysize=2**64, rule=sampling.nearest)
+    assert table.weights[:4000] == (0,) * 4000
+    assert table.weights == table.weights[::-1]
+    assert sampling.distance(Noise(5000, "0.001"), table).upper < Fraction(250, 2**64)
+
+
+def test_keys_of_64_bits_find_their_noise_at_every_edge() -> None:
+    noise = Geometric(30, "0.7")
+    table = sampling.lookup_table(noise, keysize=2**64, rule=sampling.nearest)
+    edges = sorted({0, 2**64 - 1} | {cut + step for cut in table.cuts for step in (-1, 0)} - {2**64})
+    keys = np.array(edges, dtype=np.uint64)
+    expected = [bisect_right(table.cuts, key) - 30 for key in edges]
+    assert sampling.sample(table, keys).tolist() == expected
+    assert sampling.sample(table, 2**64 - 1) == 30
+    assert sampling.sample(table, keys[-1]) == 30
+    assert set(expected) == set(range(-30, 31))
+    drawn = np.random.default_rng(3).integers(0, 2**64, 10**5, dtype=np.uint64)
+    assert abs(float(sampling.sample(table, drawn).var()) / noise.variance - 1) < 0.05

@@ -17,14 +17,12 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from flint import arb
-
 from tablebuilder_dp import certified, sampling
 from tablebuilder_dp.beyond import chain
 from tablebuilder_dp.noise import AnyNoise, check
 from tablebuilder_dp.sampling import LookupTable, Rule
 from tablebuilder_dp.support import parameters
-from tablebuilder_dp.support.intervals import MAX_DIGITS, Ball, Enclosure, ball, to_digits
+from tablebuilder_dp.support.intervals import MAX_DIGITS
 from tablebuilder_dp.support.parameters import Number
 
 RULES = ("ceiling", "symmetric")
@@ -219,29 +217,6 @@ def keeps_delta(noise: AnyNoise, epsilon: Number, *, keysize: int) -> bool:
     level, size = _read(noise, epsilon), parameters.keysize(keysize)
     end = _whole(lambda delta: delta * size, noise, noise.support)
     return end > 0 and chain.total(chain.steepest(end, noise.support, level, most=size)) >= size
-
-
-def distance(table: LookupTable, noise: AnyNoise, *, digits: int = certified.DIGITS) -> Enclosure:
-    """The total variation distance ½·Σ |w(z)/KEYSIZE − p(z)| of any table from the noise.
-
-    Raises ArithmeticError where ``MAX_BITS`` bits do not give the digits.
-
-    >>> from tablebuilder_dp.noise import Noise
-    >>> distance(LookupTable(10, (3, 7, 10)), Noise(1, "0.5")).digits(6)
-    '0.0518628'
-    """
-    if not isinstance(table, LookupTable) or table.support != check(noise).support:
-        raise parameters.wrong_type("table", f"a LookupTable of support {noise.support}", table)
-    shares = [Fraction(weight, table.keysize) for weight in table.weights]
-
-    def compute() -> Ball:
-        half = list(certified.weights(noise, 0, noise.support))
-        (total,) = certified.moments(noise, 0)
-        masses = [*half[:0:-1], *half]
-        gaps = (abs(ball(share) - mass / total) for share, mass in zip(shares, masses, strict=True))
-        return sum(gaps, arb(0)) / 2
-
-    return to_digits(digits, compute)
 
 
 def rule(epsilon: Number, *, name: str = "symmetric") -> Rule:

@@ -117,7 +117,7 @@ def test_an_integer_programming_solver_finds_no_nearer_table(
     made = design.proposition_3(epsilon, support=support, slack=slack)
     if symmetric.has_table(epsilon, support=support, keysize=keysize):
         table = sampling.lookup_table(made, keysize=keysize, rule=symmetric.rule(epsilon))
-        away = 2 * keysize * float(symmetric.distance(table, made))
+        away = 2 * keysize * float(sampling.distance(made, table))
         exact = scaled(support, made.gamma, keysize)
         least = symmetric.least_delta_table(epsilon, support=support, keysize=keysize).weights[0]
         highest = [keysize] * support + [max(least, math.floor(exact[-1]))]
@@ -130,7 +130,7 @@ def test_distance_is_half_the_absolute_differences(weights: list[int], gamma: Fr
     table = symmetric._table(weights)
     pmf = Noise(table.support, gamma).pmf
     expected = np.abs(np.array(table.weights) / table.keysize - pmf).sum() / 2
-    assert float(symmetric.distance(table, Noise(table.support, gamma))) == pytest.approx(
+    assert float(sampling.distance(Noise(table.support, gamma), table)) == pytest.approx(
         expected, rel=1e-9, abs=1e-14
     )
 
@@ -204,7 +204,7 @@ def test_rounding_down_is_enough_from_its_bound_on(
     assert symmetric.keeps_epsilon(table, epsilon)
     assert table.weights[0] <= keysize * made.delta
     nearest = sampling.lookup_table(made, keysize=keysize, rule=symmetric.rule(epsilon))
-    first, second = (symmetric.distance(one, made) for one in (nearest, table))
+    first, second = (sampling.distance(made, one) for one in (nearest, table))
     assert first.lower <= second.upper
     assert second.upper * keysize < 2 * support
 
@@ -262,7 +262,7 @@ def test_what_is_no_table_is_refused(table: Any) -> None:
     with pytest.raises(TypeError, match="^table must be a LookupTable, got "):
         symmetric.keeps_epsilon(table, 1)
     with pytest.raises(TypeError, match="^table must be a LookupTable of support 3, got "):
-        symmetric.distance(table, Noise(3, 1))
+        sampling.distance(Noise(3, 1), table)
 
 
 def test_a_table_that_lost_a_value_keeps_no_epsilon() -> None:
