@@ -106,7 +106,9 @@ def run(
             others = np.bincount(cell)[occupied] - 1
             for way, protection in protections.items():
                 published = (
-                    microdata.perturb(table, by=by, protection=protection, categories=known, secret_file=file)
+                    microdata.perturb(
+                        table, by=by, protection=protection, keys="sums", categories=known, secret_file=file
+                    )
                     for table in tables
                 )
                 values = (release.table["count"].to_numpy()[occupied] for release in published)
@@ -154,6 +156,8 @@ def rates(
     made = []
     for way, trials in by_way.items():
         table = protections[way].table
+        if not isinstance(table, PerturbationTable):
+            raise ValueError(f"protections must have a perturbation table each, which {way!r} has not")
         place = table.place(trials.others)
         known = guesses.verdicts(table)
         noise = trials.published - trials.others

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tablebuilder_dp.counts import small_counts
 from tablebuilder_dp.counts.small_counts import Measures
 from tablebuilder_dp.microdata import Protection, Published
+from tablebuilder_dp.noise import Noise
 
 Integers = NDArray[np.int64]
 
@@ -54,8 +55,8 @@ class Total(NamedTuple):
 def moments(protection: Protection) -> Measures:
     """Bias, variance and entropy that a design gives to the counts 0, …, D, before rounding to keys."""
     noise, choice = protection.noise, protection.small_counts
-    if noise is None or choice is None:
-        raise ValueError("protection must be a design, got a table from elsewhere")
+    if not isinstance(noise, Noise) or choice not in small_counts.CHOICES:
+        raise ValueError("protection must be a design of one cell with rows or clamped counts")
     return small_counts.measures(small_counts.noise_table(noise, small_counts=choice))
 
 
@@ -112,7 +113,7 @@ def totals(published: Published, *, designed: Measures) -> list[Total]:
                 squares = (_sums(variance, axes) + _total(variance, axes))[chosen]
                 kinds.append(
                     Total(
-                        over=tuple(published.by[axis] for axis in axes),
+                        over=tuple(published.layout.by[axis] for axis in axes),
                         parts=int(np.prod([lengths[axis] for axis in axes])),
                         totals=int(chosen.sum()),
                         mean=float(above.mean()),
@@ -131,11 +132,13 @@ def _rounded(value: Any) -> float:
 
 def arrays(published: Published) -> tuple[Integers, Integers]:
     """Published and true counts with an axis for each variable, the last place of each being the total."""
-    if not (published.margins and published.audit) or published.only_positive:
+    if not (published.layout.margins and published.audit) or published.only_positive:
         raise ValueError("published must have margins, all cells and an audit")
     over = np.array(published.table["total_over"].to_pylist())
     # As many rows are totals over all variables but one as that one has categories.
-    others = (", ".join(other for other in published.by if other != name) for name in published.by)
+    others = (
+        ", ".join(other for other in published.layout.by if other != name) for name in published.layout.by
+    )
     shape = [int((over == label).sum()) + 1 for label in others]
     counts, true = (published.table[name].to_numpy().reshape(shape) for name in ("count", "true_count"))
     return counts, true

@@ -33,7 +33,7 @@ PER_CELL = {"slack": str(float(design.PAPER_SLACK)), "keysize": "2^32", "rule": 
 
 def register(command: Register) -> None:
     """Add the commands."""
-    secret = command("secret", _secret, "write a new secret, from which record keys are derived")
+    secret = command("secret", _secret, "write a new secret, from which all keys are derived")
     secret.add_argument("-o", "--output", default="key.bin", metavar="FILE", help="default: %(default)s")
 
     keys = command("keys", _keys, "give every record its keys, by a keyed hash of its id")
@@ -60,7 +60,9 @@ def register(command: Register) -> None:
         help="columns of a hierarchy, coarse to fine, such as region district",
     )
     noise = perturb.add_argument_group("noise")
-    noise.add_argument("--epsilon", metavar="E", help="privacy loss of the whole table, above 0; with --delta")
+    noise.add_argument(
+        "--epsilon", metavar="E", help="privacy loss of the whole table, above 0; with --delta"
+    )
     noise.add_argument("--delta", metavar="D", help="the delta of (epsilon, delta), in (0, 1)")
     noise.add_argument("--noise", choices=FAMILIES, help=f"default: {FAMILIES[0]}, the one of less variance")
     noise.add_argument(
@@ -72,7 +74,8 @@ def register(command: Register) -> None:
     noise.add_argument(
         "--cells-per-person",
         metavar="K",
-        help="design for K counts of one person, so that several tables share the noise (default: this table's)",
+        help="design for K counts of one person, so that several tables share a noise "
+        "(default: those of this table)",
     )
     noise.add_argument(
         "--small-counts",
@@ -93,8 +96,8 @@ def register(command: Register) -> None:
     cells.add_argument(
         "--categories",
         metavar="FILE",
-        help='JSON: {"column": [its categories, in order, null if missing]}, of a hierarchy the full paths of '
-        "its finest column",
+        help='JSON: {"column": [its categories, in order, null if missing]}, of a hierarchy the full '
+        "paths of its finest column",
     )
     cells.add_argument(
         "--categories-from-data",
@@ -106,17 +109,19 @@ def register(command: Register) -> None:
         metavar="FILE",
         help="the cells that can have people, .parquet or .csv; no others appear",
     )
-    cells.add_argument("--only-positive", action="store_true", help="leave out what is published as 0 or less")
-    keys = perturb.add_argument_group("keys")
-    keys.add_argument("--secret-file", metavar="FILE", help="as the command secret writes it")
-    keys.add_argument("--edition", metavar="NAME", help="another edition, fresh noise")
-    keys.add_argument(
+    cells.add_argument(
+        "--only-positive", action="store_true", help="leave out what is published as 0 or less"
+    )
+    key = perturb.add_argument_group("keys")
+    key.add_argument("--secret-file", metavar="FILE", help="as the command secret writes it")
+    key.add_argument("--edition", metavar="NAME", help="another edition, fresh noise")
+    key.add_argument(
         "--keys",
         choices=KINDS,
-        help="cells: independent noises, for a promise about the whole table; records: one set of people, one "
-        f"noise; sums: the paper's, and with --table the default (default: {KINDS[0]})",
+        help="cells: independent noises, for a promise about the whole table; records: one set of people, "
+        f"one noise; sums: the paper's, and with --table the default (default: {KINDS[0]})",
     )
-    keys.add_argument(
+    key.add_argument(
         "--record-keys",
         nargs="+",
         metavar="COLUMN",
@@ -129,7 +134,9 @@ def register(command: Register) -> None:
     _add_memory(perturb)
     _add_output(perturb, "the published table, .parquet or .csv; its statement stands beside it")
 
-    example = command("example", _example, "make up a census to try the other commands on, with its code lists")
+    example = command(
+        "example", _example, "make up a census to try the other commands on, with its code lists"
+    )
     example.add_argument("--records", required=True, metavar="N", help="how many people")
     example.add_argument("--seed", default="1", metavar="S", help="another seed, other people (default: 1)")
     _add_output(example, "a .parquet or .csv file")
@@ -160,7 +167,7 @@ def _secret(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
 
     microdata.make_secret(options.output)
-    text = f"Wrote a secret to {options.output}. Keep it: without it no record key can be made again."
+    text = f"Wrote a secret to {options.output}. Keep it: without it no noise can be made again."
     return Answer({"output": options.output}, text)
 
 
@@ -206,7 +213,9 @@ def _protection(options: argparse.Namespace, layout: Any, categories: dict[str, 
         )
     _refuse(options, PER_CELL, "without --per-cell")
     if options.keys not in (None, KINDS[0]):
-        raise ValueError(f"argument --keys {options.keys}: needs --per-cell or --table, as it promises one cell")
+        raise ValueError(
+            f"argument --keys {options.keys}: needs --per-cell or --table, as it promises one cell"
+        )
     lists, _ = listing.without_paths(layout, categories)
     cells = layout.cells_changed(options.neighbours, categories=lists)
     if options.cells_per_person is not None:

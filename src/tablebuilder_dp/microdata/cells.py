@@ -109,7 +109,7 @@ def count(
     """Count the records of each cell that has any, and sum their keys.
 
     ``categories`` may name a variable's categories in the order of the table; the others have those that
-    occur, sorted, with the missing one last.
+    occur, sorted, with the missing one last. Lists for other columns of the records are not used.
 
     Raises ValueError for columns that are no keys or categories, records that are not UTF-8, keys that would
     not protect, and categories that are not listed.
@@ -123,8 +123,8 @@ def count(
                 f"record_keys must name columns of integers, got {component.name!r}, "
                 f"which is of type {component.kind}"
             )
-    if unknown := sorted(set(given) - {variable.name for variable in variables}):
-        raise parameters.wrong_value("categories", "about columns of the table", unknown[0])
+    if unknown := sorted(set(given) - {known.name for known in records.columns}):
+        raise parameters.wrong_value("categories", "about columns of the records", unknown[0])
     rows = records.query(query(records.view, variables, components, layout=layout)).combine_chunks()
     rows = rows.filter(pc.greater(pc.fill_null(rows["people"], 0), 0))  # no people, yet a grand total
     if keys:

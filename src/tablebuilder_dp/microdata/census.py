@@ -89,7 +89,9 @@ def write_categories(path: str | Path) -> Path:
     lists = {"region": REGIONS, "age": AGES, "sex": SEXES, "occupation": OCCUPATIONS}
     beside = Path(path).with_suffix(".categories.json")
     with files.whole(beside) as temporary:
-        text = json.dumps({name: [*known, None] for name, known in lists.items()}, ensure_ascii=False, indent=1)
+        text = json.dumps(
+            {name: [*known, None] for name, known in lists.items()}, ensure_ascii=False, indent=1
+        )
         temporary.write_text(f"{text}\n", encoding="utf-8")
     return beside
 

@@ -32,9 +32,9 @@ class Layout:
     ((0, 1, 2), (0, 1), (0,), (1, 2), (1,), ())
     """
 
-    by: tuple[str, ...]
+    by: Sequence[str]
     margins: bool = False
-    nested: tuple[tuple[str, ...], ...] = ()
+    nested: Sequence[Sequence[str]] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", _names(self.by, "by"))

@@ -96,8 +96,9 @@ def design(
 ) -> Protection:
     """The noise of least variance for which a whole table keeps (ε, δ).
 
-    ``cells`` is the number of counts that one person changes, as `Layout.cells_changed` has it. ``noise`` is one of `least_variance.FAMILIES`. Negative
-    counts are published as they are ("signed") or as 0 ("clamped").
+    ``cells`` is the number of counts that one person changes, as `Layout.cells_changed` has it; ``noise`` is
+    one of `least_variance.FAMILIES`. Negative counts are published as they are ("signed") or as 0
+    ("clamped").
 
     Raises ValueError for what no noise up to the widest support keeps, and ArithmeticError where an enclosure
     does not decide.

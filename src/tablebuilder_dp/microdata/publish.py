@@ -140,7 +140,7 @@ def perturb(
     """
     if not isinstance(protection, Protection):
         raise parameters.wrong_type("protection", "what design or from_table gives", protection)
-    layout = Layout(tuple(by) if isinstance(by, list | tuple) else by, bool(margins), tuple(nested))
+    layout = Layout(by, margins, nested)
     chosen = _kind(keys, protection)
     names = _record_keys(chosen, record_keys)
     hidden = _secret(chosen, edition, secret_file)
@@ -200,7 +200,7 @@ def perturb(
         cells_changed=changed,
         only_positive=only_positive,
         cells_given=listed is not None,
-        categories_given=tuple(sorted(lists)),
+        categories_given=tuple(sorted(set(lists) & set(layout.by))),
         key_columns=len(names),
         audit=audit,
         exposed=listing.exposed(counted) if margins and chosen != "cells" else 0,

@@ -68,7 +68,7 @@ def facts(
     }
     if edition is not None:
         stated |= {"edition": edition, "cipher": CIPHER}
-    whole = _whole_table(protection, protection.cells or cells_changed) if keyed_cells else NOTHING
+    whole = _whole_table(protection, cells_changed, neighbours) if keyed_cells else NOTHING
     if keyed_cells and not cells_given and set(layout.by) - set(categories_given):
         stated |= {"whole_table": NOTHING, "given_categories": whole}
     else:
@@ -104,35 +104,32 @@ def _noise(protection: Protection) -> dict[str, Any]:
     return content | {"variances": dict(protection.rivals)}
 
 
-def _whole_table(protection: Protection, cells: int) -> dict[str, Any]:
-    """(ε, δ) of everything that is published, if one person changes so many counts.
+def _whole_table(protection: Protection, changed: int, neighbours: str) -> dict[str, Any]:
+    """(ε, δ) of everything that is published, if one person changes so many counts or as many as designed.
 
+    The odds are nearly exact for signed counts of which one person changes a fixed number, and bounded else.
     Rows of their own for small counts have no symmetric noise: for them, basic composition.
     """
     noise, level = protection.noise, protection.epsilon
     if noise is None or level is None:
         return NOTHING
-    if protection.small_counts == "rows":
-        single = perturbation.guarantee(_rows(protection.table), first=0, epsilon=level)
-        all_but = (1 - Fraction(single.delta)) ** cells
+    if isinstance(protection.table, PerturbationTable) and protection.small_counts == "rows":
+        single = perturbation.guarantee(protection.table, first=0, epsilon=level)
+        all_but = (1 - Fraction(single.delta)) ** changed
         return {
-            "epsilon": rounded_up(cells * level),
+            "epsilon": rounded_up(changed * level),
             "delta": rounded_up(1 - all_but),
-            "loss_above_epsilon": rounded_up(min(Fraction(1), cells * Fraction(single.loss_above_epsilon))),
+            "loss_above_epsilon": rounded_up(min(Fraction(1), changed * Fraction(single.loss_above_epsilon))),
         }
-    clamped = protection.small_counts == "clamped"
-    kept = promise(noise, largest(protection.table), level, cells=cells, clamped=clamped)
+    cells, table = protection.cells or changed, largest(protection.table)
+    bounded = protection.small_counts == "clamped" or neighbours == "replace"
+    here = promise(noise, table, level, cells=changed, clamped=bounded)
+    kept = here if cells == changed else promise(noise, table, level, cells=cells, clamped=bounded)
     return {
         "epsilon": rounded_up(level),
         "delta": rounded_up(kept.delta),
-        "loss_above_epsilon": rounded_up(kept.loss_above_epsilon),
+        "loss_above_epsilon": rounded_up(here.loss_above_epsilon),
     }
-
-
-def _rows(table: Table) -> PerturbationTable:
-    if not isinstance(table, PerturbationTable):
-        raise parameters.wrong_type("table", "a PerturbationTable", table)
-    return table
 
 
 def one_cell(table: Table, epsilon: Fraction | None) -> dict[str, Any]:
@@ -181,9 +178,9 @@ def one_apart(table: Table) -> dict[str, float]:
     {'delta': 0.75, 'at_least': 0.5}
     """
     if isinstance(table, LookupTable):
-        pairs = [([*table.weights, 0], [0, *table.weights])]
+        pairs = [((*table.weights, 0), (0, *table.weights))]
     else:
-        pairs = [tuple(map(list, perturbation.outputs(table, n))) for n in table.pairs[1:] or table.pairs]
+        pairs = [perturbation.outputs(table, n) for n in table.pairs[1:] or table.pairs]
     agree = min(sum(a * b for a, b in zip(less, more, strict=True)) for less, more in pairs)
     weights = largest(table).weights
     apart = sum(max(0, high - low) for low, high in pairwise((0, *weights, 0)))

@@ -11,10 +11,12 @@ from tablebuilder_dp.microdata.statement import up
 
 Facts = Mapping[str, Any]
 _WIDTH = 100
-_NEIGHBOURS = {
-    "add-or-remove": "one record that is there or not",
-    "replace": "the values of one record",
+_DIFFER = {"add-or-remove": "one record that is there or not", "replace": "the values of one record"}
+_ODDS = {
+    "add-or-remove": "those that the person is in the records",
+    "replace": "those between any two records that the person may have",
 }
+_TRUE = {"add-or-remove": "whether the person is there or not", "replace": "whichever of the two is true"}
 
 
 def words(facts: Facts) -> str:
@@ -200,19 +202,18 @@ def whole_table(facts: Facts) -> str:
     if promise["delta"] >= 1:
         return f"{start}Nothing: delta is 1."
     margins = " and all its margins" if facts["margins"] else ""
-    designed, changed = facts["cells_per_person"], facts["cells_changed"]
-    more = f", {designed - changed} more than this table has" if designed > changed else ""
+    designed, changed, neighbours = facts["cells_per_person"], facts["cells_changed"], facts["neighbours"]
+    more = f", {designed - changed} more than in this table" if designed > changed else ""
+    factor = _factor(promise["epsilon"])
     return (
         f"{start}Whoever knows everything about everybody else, and sees this table{margins}, learns at most "
         f"epsilon = {_epsilon(promise['epsilon'])} and delta = {up(promise['delta']):g} about one person: "
-        f"for any two sets of records that differ by {_NEIGHBOURS[facts['neighbours']]}, whatever may be "
-        f"published is at most {_factor(promise['epsilon'])} times as likely with the one as with the "
-        f"other, plus delta. Such sets differ in at most {designed} "
-        f"count{'s' if designed > 1 else ''}{more}, each by one. It holds for every person and whatever "
-        "the counts are, 0 included. In odds: those that the person is in the records rise or fall by a "
-        f"factor of more than {_factor(promise['epsilon'])} "
-        f"with a probability of at most {up(promise['loss_above_epsilon']):g}, whether the person is there "
-        "or not."
+        f"for any two sets of records that differ by {_DIFFER[neighbours]}, whatever may be published is at "
+        f"most {factor} times as likely with the one as with the other, plus delta. Such sets differ in at "
+        f"most {designed} count{'s' if designed > 1 else ''}{more}, each by one. It holds for every person "
+        f"and whatever the counts are, 0 included. In odds: {_ODDS[neighbours]} rise or fall by a factor of "
+        f"more than {factor} with a probability of at most {up(promise['loss_above_epsilon']):g}, "
+        f"{_TRUE[neighbours]}."
     )
 
 
@@ -313,8 +314,10 @@ def _other_tables(facts: Facts) -> list[str]:
     return [
         "Other tables. More tables from these records in this edition with this noise keep the promise as "
         f"long as all of them together have at most {most} different count{'s' if most > 1 else ''} that one "
-        "person can change. What is published in another edition, from other records or with another noise "
-        "has epsilons and deltas of its own, which add up."
+        "person can change. What is published in another edition or with another noise has an epsilon and a "
+        "delta of its own, and they add up.",
+        "Corrections in the same edition. Records that were changed need another edition: published twice "
+        "under one, answers that stay the same would tell that nothing was changed.",
     ]
 
 

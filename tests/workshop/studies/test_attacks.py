@@ -38,7 +38,10 @@ def values(table: PerturbationTable, count: int) -> Any:
 
 
 def designs() -> dict[str, microdata.Protection]:
-    made = {way: microdata.design_per_cell(2, 0.01, keysize=2**16, rule="symmetric", small_counts=way) for way in WAYS}
+    made = {
+        way: microdata.design_per_cell(2, 0.01, keysize=2**16, rule="symmetric", small_counts=way)
+        for way in WAYS
+    }
     return {attacks.NO_NOISE: attacks.no_noise(2**16), **made}
 
 
