@@ -64,6 +64,21 @@ def moved(world: World, number: int, place: Cell | None) -> World:
     return (*world[:number], place, *world[number + 1 :])
 
 
+Path = tuple[int, ...]
+"""A nested variable's categories from the coarsest level on."""
+
+
+def all_records(nested: Sequence[Sequence[int]]) -> list[tuple[Path, ...]]:
+    """Every record of some variables, given by the number of categories at each of their levels."""
+    return list(product(*(list(product(*map(range, sizes))) for sizes in nested)))
+
+
+def cells_of(record: Sequence[Path]) -> set[tuple[Path, ...]]:
+    """The cells with all margins that a record is in, each described by its paths."""
+    levels = product(*(range(len(path) + 1) for path in record))
+    return {tuple(path[:level] for path, level in zip(record, chosen, strict=True)) for chosen in levels}
+
+
 # --- Keys -------------------------------------------------------------------------------------
 
 

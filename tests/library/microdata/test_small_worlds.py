@@ -4,6 +4,7 @@ from collections import Counter
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
 from itertools import permutations, product
+from math import prod
 from operator import xor
 
 import numpy as np
@@ -57,6 +58,30 @@ def test_a_record_is_in_one_cell_of_each_of_four_partitions() -> None:
 def test_a_replacement_changes_two_counts_where_cells_differ(place, changed) -> None:
     world = moved(WORLDS[2], FIRST, NORTH_WEST)
     assert sum(changes(world, moved(world, FIRST, place))) == changed
+
+
+@pytest.mark.parametrize(
+    ("nested", "partitions", "replaced"),
+    [
+        ([[2], [2, 2]], 6, 10),  # sex, and region with districts
+        ([[2], [3], [2]], 8, 14),
+        ([[2], [1], [2]], 8, 12),  # one variable has a single category
+        ([[2, 2, 2]], 4, 6),
+    ],
+)
+def test_nested_variables_have_fewer_partitions(nested, partitions, replaced) -> None:
+    records = worlds.all_records(nested)
+    assert {len(worlds.cells_of(record)) for record in records} == {partitions}
+    most = 0
+    for first, second in product(records, repeat=2):
+        changed = len(worlds.cells_of(first) ^ worlds.cells_of(second))
+        same = [
+            sum(one[:level] == other[:level] for level in range(len(one) + 1))
+            for one, other in zip(first, second, strict=True)
+        ]
+        assert changed == 2 * (partitions - prod(same))
+        most = max(most, changed)
+    assert most == replaced
 
 
 def test_divergence_by_hand() -> None:
