@@ -16,7 +16,7 @@ from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata.record_keys import KEYS
 
 MARK, NUMBER = "zebra", 7_654_321
-NOISE = [*"--epsilon 1 --delta 0.01 --per-cell --keys sums --small-counts rows".split()]
+NOISE = [*["--epsilon", "1", "--delta", "0.01", "--per-cell", "--keys", "sums", "--small-counts", "rows"]]
 KEYED = f"id,g,h,{','.join(KEYS)}"
 ROWS = microdata.from_table(perturbation_table.build(OfVariance(3, 2), keysize=2**32, small_counts="rows"))
 

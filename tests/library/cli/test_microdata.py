@@ -41,7 +41,7 @@ from tablebuilder_dp.microdata import formats, records
 from tablebuilder_dp.microdata.record_keys import KEYS
 
 SIZE = 3217
-NOISE = [*"--epsilon 1 --delta 0.01 --per-cell --keys sums --small-counts rows".split()]
+NOISE = [*["--epsilon", "1", "--delta", "0.01", "--per-cell", "--keys", "sums", "--small-counts", "rows"]]
 STATEMENTS = (".statement.json", ".statement.txt")
 NOTICE = "Inside the office: "
 SHORTFALL = "Small counts get less protection than was asked for: "
@@ -132,22 +132,23 @@ def keyed(columns: dict[str, Any]) -> pa.Table:
 
 
 def test_from_nothing_to_a_published_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    people, secret, key, out = (str(tmp_path / n) for n in ("p.parquet", "s.bin", "k.parquet", "out.csv"))
+    people, secret, out = (str(tmp_path / n) for n in ("p.parquet", "s.bin", "out.csv"))
     said = good(capsys, "example", "--records", "2000", "--seed", "5", "-o", people)
-    assert said == f"Wrote 2000 made-up people to {people}\n"
+    lists = tmp_path / "p.categories.json"
+    assert said == f"Wrote 2000 made-up people to {people} and the lists of their categories to {lists}\n"
     said = good(capsys, "secret", "-o", secret)
     assert said.startswith(f"Wrote a secret to {secret}. Keep it")
-    said = good(capsys, "keys", people, "--id", "person_id", "--secret-file", secret, "-o", key)
-    assert said == f"Wrote the records with their keys to {key}\n"
-    call = ["perturb", key, "--by", "region", "sex", "--margins", *NOISE, "-o"]
+    call = ["perturb", people, "--by", "region", "sex", "--margins", "--epsilon", "1", "--delta", "1e-6"]
+    call += ["--secret-file", secret, "--edition", "2026", "--categories", str(lists), "-o"]
     said = good(capsys, *call, out)
+    assert "learns at most epsilon = 1 and delta = " in " ".join(said.split())
     assert said.endswith(f"Wrote {out}, {out}.statement.json, {out}.statement.txt\n")
     assert Path(f"{out}.statement.txt").read_text("utf-8") in said
     before = content(tmp_path)
     assert good(capsys, *call, out) == said
     assert content(tmp_path) == before  # the same inputs, the same bytes
     assert sorted(before) == sorted(
-        ["p.parquet", "s.bin", "k.parquet", "out.csv", *("out.csv" + end for end in STATEMENTS)]
+        ["p.parquet", "p.categories.json", "s.bin", "out.csv", *("out.csv" + end for end in STATEMENTS)]
     )
 
 
@@ -156,7 +157,12 @@ def test_json_says_the_same(office: Office, tmp_path: Path, capsys: pytest.Captu
         return dict(json.loads(good(capsys, *arguments, "--json")))
 
     people, secret, out = (str(tmp_path / name) for name in ("p.csv", "s.bin", "out.parquet"))
-    assert answer("example", "--records", "10", "-o", people) == {"output": people, "records": 10, "seed": 1}
+    assert answer("example", "--records", "10", "-o", people) == {
+        "output": people,
+        "categories": str(tmp_path / "p.categories.json"),
+        "records": 10,
+        "seed": 1,
+    }
     assert answer("secret", "-o", secret) == {"output": secret}
     key = str(tmp_path / "k.csv")
     assert answer("keys", people, "--id", "person_id", "--secret-file", secret, "-o", key) == {"output": key}
@@ -252,8 +258,8 @@ def test_columns_keep_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[
 def expected(
     office: Office, protection: microdata.Protection | None = None, **options: Any
 ) -> microdata.Published:
-    noise = protection or microdata.design_per_cell("1", "0.01")
-    chosen = {"by": ["sex", "occupation"], **options}
+    noise = protection or microdata.design_per_cell("1", "0.01", small_counts="rows")
+    chosen = {"by": ["sex", "occupation"], "keys": "sums", **options}
     return microdata.perturb(office / "keyed-parquet.parquet", protection=noise, **chosen)
 
 
@@ -287,7 +293,9 @@ def test_every_option_is_passed_on(
         arguments = [*arguments, "--secret-file", str(office.secret)]
     call = ["perturb", office / "keyed-parquet.parquet", "--by", "sex", "occupation", *NOISE, "-o", out]
     good(capsys, *call, *arguments)
-    made = expected(office, microdata.design_per_cell("1", "0.01", **design), **options)
+    made = expected(
+        office, microdata.design_per_cell("1", "0.01", **{"small_counts": "rows", **design}), **options
+    )
     assert pyarrow.parquet.read_table(out) == made.table
     stated = json.loads(Path(f"{out}.statement.json").read_text("utf-8"))
     assert stated == {"table": "out.parquet", **made.statement}
@@ -571,10 +579,10 @@ perturb {keyed} {noise} {o} => arguments are required: --by
 {sex} {o} --epsilon 1 --table {out}/t => either --epsilon and --delta, or --table, must be given
 {sex} {o} --table {out}/t => t: No such file or directory
 {sex} {o} --table {office}/people.csv => line 1 of .*people.csv must be a header, one of
-{sex} {o} --table {out}/t --keysize 2^16 => argument --keysize: not allowed with argument --table
-{sex} {o} --table {out}/t --rule symmetric => argument --rule: not allowed with argument --table
-{sex} {o} --table {out}/t --slack 0.2 => argument --slack: not allowed with argument --table
-{sex} {o} --table {out}/t --small-counts clamped => --small-counts: not allowed with argument --table
+{sex} {o} --table {out}/t --keysize 2^16 => argument --keysize: not allowed with --table
+{sex} {o} --table {out}/t --rule symmetric => argument --rule: not allowed with --table
+{sex} {o} --table {out}/t --slack 0.2 => argument --slack: not allowed with --table
+{sex} {o} --table {out}/t --small-counts clamped => argument --small-counts: not allowed with --table
 {sex} {o} --epsilon 0 --delta 0.1 => epsilon must be .*, got '0'
 {sex} {o} --epsilon x --delta 0.1 => epsilon must be .*, got 'x'
 {sex} {o} --epsilon 1 --delta 1 => delta must be .*, got '1'
@@ -635,7 +643,7 @@ def test_wrong_use_is_one_sentence_and_leaves_nothing(
         ("{'sex': ['F']}", "categories must be a JSON file, got '.*lists.json': Expecting property name"),
         ("[" * 100_000, "categories must be a JSON file, got '.*lists.json': maximum recursion depth"),
         ('["F", "M"]', "categories must be a JSON object of lists, got '.*lists.json' with a list"),
-        ('{"age": ["00-04"]}', "categories must be about columns of the table, got 'age'"),
+        ('{"height": ["00-04"]}', "categories must be about columns of the records, got 'height'"),
         ('{"sex": "FM"}', "categories must be a list of different categories of 'sex'"),
         (
             '{"sex": ["F", "M"]}',
@@ -1083,20 +1091,23 @@ def test_without_a_terminal_nothing_is_shown(office: Office, tmp_path: Path) -> 
     with started(tmp_path, "example", "--records", "200000", "-o", out) as process:
         shown, err = process.communicate()
     assert (process.returncode, err) == (0, b"")
-    assert shown == f"Wrote 200000 made-up people to {out}\n".encode()
+    lists = tmp_path / "p.categories.json"
+    said = f"Wrote 200000 made-up people to {out} and the lists of their categories to {lists}\n"
+    assert shown == said.encode()
 
 
 def test_less_than_was_asked_for_is_said_aloud(
     office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call = ["perturb", office / "keyed-csv.csv", "--by", "sex", "--epsilon", "1", "--delta", "1e-3"]
-    clamped = ["--small-counts", "clamped", "--secret-file", str(office.secret)]
+    call += ["--per-cell", "--keys", "sums", "--secret-file", str(office.secret), "--small-counts"]
     for form in ([], ["--json"]):
-        code, _, said = run(capsys, *call, *form, "-o", str(tmp_path / "rows.csv"))
+        code, _, said = run(capsys, *call, "rows", *form, "-o", str(tmp_path / "rows.csv"))
         assert (code, said.count("\n")) == (0, 1)
         assert said.startswith(SHORTFALL + "at epsilon = 1 delta is 0.5")
-        assert "not 0.001. With --small-counts clamped every count would get it." in said
-        assert run(capsys, *call, *clamped, *form, "-o", str(tmp_path / "clamped.csv"))[::2] == (0, "")
+        assert "not 0.001. With --small-counts signed or clamped every count would get it." in said
+        for other in ("signed", "clamped"):
+            assert run(capsys, *call, other, *form, "-o", str(tmp_path / "other.csv"))[::2] == (0, "")
 
 
 def test_one_column_of_keys_with_margins_promises_nothing_beyond_one_cell(
@@ -1117,7 +1128,7 @@ def test_one_column_of_keys_with_margins_promises_nothing_beyond_one_cell(
     for margins in ([], ["--margins"]):
         said = " ".join(good(capsys, *call, *margins).split())
         stated = json.loads(Path(f"{out}.statement.json").read_text("utf-8"))
-        assert stated["several_cells"] == {"epsilon": "inf", "delta": 1.0}
+        assert stated["whole_table"] == {"epsilon": "inf", "delta": 1.0, "loss_above_epsilon": 1.0}
         assert stated["key_columns"] == 1
         assert ("for more than one cell epsilon is inf" in said) is bool(margins)
         assert "Neither epsilon nor delta is promised for more than one published count" in said

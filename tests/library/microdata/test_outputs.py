@@ -21,7 +21,8 @@ from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata.record_keys import KEYS
 from tablebuilder_dp.support import files
 
-NOISE = [*"--epsilon 1 --delta 0.01 --per-cell --keys sums --small-counts rows".split()]
+ROWS = microdata.design_per_cell("1", "0.01", small_counts="rows")
+NOISE = [*["--epsilon", "1", "--delta", "0.01", "--per-cell", "--keys", "sums", "--small-counts", "rows"]]
 TABLE = perturbation_table.build(OfVariance(3, 2), keysize=2**8, small_counts="clamped")
 
 
@@ -232,13 +233,14 @@ def test_what_perturb_gives_knows_what_it_was_made_from(
     with pytest.raises(ValueError, match="must be a file that is not read"):
         made.write(office.records)
     assert len(made.write(office.out / "t.csv")) == 3
-    parts = microdata.perturb(office.parts, by=["g"], protection=microdata.design_per_cell("1", "0.01"))
+    parts = microdata.perturb(office.parts, by=["g"], protection=ROWS, keys="sums")
     with pytest.raises(ValueError, match="output must be outside the folder that is read"):
         parts.write(office.parts / "t.csv")
     alone = microdata.perturb(
         pyarrow.parquet.read_table(office.parts / "0.parquet"),
         by=["g"],
-        protection=microdata.design_per_cell("1", "0.01"),
+        protection=ROWS,
+        keys="sums",
     )
     assert alone.inputs == ()
     assert len(alone.write(office.out / "t.csv")) == 3

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
-from support.damaged import CSV, MARK, PARQUET, calls, files, hidden, told
+from support.damaged import CSV, MARK, NOISE, PARQUET, calls, files, hidden, told
 from support.people import PEOPLE, TABLES, keyed, people
 
 from tablebuilder_dp import microdata
@@ -116,7 +116,7 @@ def test_engines_agree_on_files_with_odd_names_and_values(
 
 @pytest.mark.parametrize("margins", [False, True])
 def test_bytes_are_the_same_whatever_the_order_parts_and_threads(
-    spark: Any, tmp_path: Path, margins: bool
+    spark: Any, tmp_path: Path, secret_file: Path, margins: bool
 ) -> None:
     drawn = np.random.default_rng(2)
     size = 5000
@@ -127,7 +127,8 @@ def test_bytes_are_the_same_whatever_the_order_parts_and_threads(
         }
     )
     protection = microdata.design_per_cell("0.5", "1e-2")
-    options: dict[str, Any] = {"by": ["region", "age"], "protection": protection, "margins": margins}
+    options: dict[str, Any] = {"by": ["region", "age"], "margins": margins, "keys": "sums"}
+    options |= {"protection": protection, "secret_file": secret_file}
     sources: list[tuple[Any, Any]] = []
     for name, parts in (("one", 1), ("many", 7)):
         folder = tmp_path / name

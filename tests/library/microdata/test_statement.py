@@ -17,12 +17,13 @@ from tablebuilder_dp import design, microdata, sampling
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.counts.rows import OfVariance
-from tablebuilder_dp.microdata import publish, statement, words
+from tablebuilder_dp.microdata import cell_keys, statement, words
 
 DESIGNS = {way: microdata.design_per_cell("0.5", "1e-4", small_counts=way) for way in ("rows", "clamped")}
 OPTIONS: dict[str, Any] = {
-    "by": ["region", "sex"],
-    "margins": True,
+    "keys": "sums",
+    "edition": None,
+    "neighbours": "add-or-remove",
     "only_positive": False,
     "cells_given": False,
     "categories_given": [],
@@ -31,8 +32,11 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def facts(protection: microdata.Protection, **change: Any) -> dict[str, Any]:
-    return {"table": "out.csv", **statement.facts(protection, **(OPTIONS | change))}
+def facts(protection: microdata.Protection, *, margins: bool = True, **change: Any) -> dict[str, Any]:
+    """What is stated of a table by region and sex."""
+    layout, options = microdata.Layout(["region", "sex"], margins), OPTIONS | change
+    changed = layout.cells_changed(options["neighbours"])
+    return {"table": "out.csv", **statement.facts(protection, layout, cells_changed=changed, **options)}
 
 
 def exact_delta(table: PerturbationTable, count: int, epsilon: float) -> float:
@@ -77,7 +81,7 @@ def test_two_cells_that_differ_by_one_person_are_no_secret() -> None:
                 {n + k + z: w for z, w in enumerate(protection.table.row(n + k).weights, -25)} for k in (0, 1)
             )
             agree.append(Fraction(sum(w * more.get(y, 0) for y, w in less.items()), 2**64))
-        assert statement.one_apart(protection.table) == 1 - min(agree)
+        assert statement.one_apart(protection.table)["delta"] == sampling.rounded_up(1 - min(agree))
     assert facts(DESIGNS["rows"])["two_cells_one_person_apart"]["delta"] == pytest.approx(0.96, abs=1e-3)
 
 
@@ -90,24 +94,24 @@ def test_rounding_is_upwards_to_four_digits(value: float) -> None:
 
 def test_the_statement_uses_nothing_of_the_records() -> None:
     protection = DESIGNS["rows"]
-    few = microdata.perturb(PEOPLE, by=["region", "sex"], protection=protection)
-    more = microdata.perturb(
-        pa.concat_tables([PEOPLE, PEOPLE.slice(0, 3)]), by=["region", "sex"], protection=protection
+    few, more = (
+        microdata.perturb(people, by=["region", "sex"], protection=protection, keys="sums")
+        for people in (PEOPLE, pa.concat_tables([PEOPLE, PEOPLE.slice(0, 3)]))
     )
-    facts_alone = statement.facts(protection, **(OPTIONS | {"margins": False}))
+    facts_alone = facts(protection, margins=False)
     assert few.statement == more.statement
-    assert few.statement == {
+    assert {"table": "out.csv", **few.statement} == {
         **facts_alone,
         "meaning": words.meaning(facts_alone),
-        "several_cells_in_words": words.several_cells(facts_alone),
+        "whole_table_in_words": words.whole_table(facts_alone),
         "not_protected": words.not_protected(facts_alone),
     }
 
 
 def test_the_digest_tells_tables_apart() -> None:
-    assert statement.digest(DESIGNS["rows"].table) != statement.digest(DESIGNS["clamped"].table)
+    assert DESIGNS["rows"].digest != DESIGNS["clamped"].digest
     again = microdata.design_per_cell("0.5", "1e-4", small_counts="rows")
-    assert statement.digest(DESIGNS["rows"].table) == statement.digest(again.table)
+    assert DESIGNS["rows"].digest == again.digest
 
 
 def test_a_table_from_elsewhere_is_stated_where_its_delta_is_least() -> None:
@@ -117,12 +121,12 @@ def test_a_table_from_elsewhere_is_stated_where_its_delta_is_least() -> None:
         "keysize": 2**16,
         "support": 2,
         "source": None,
-        "sha256": statement.digest(table),
+        "sha256": microdata.from_table(table).digest,
     }
     one = found["one_cell"]["others_from_0"]
     assert exact_delta(table, one["worst"][0], one["epsilon"]) <= one["delta"] * (1 + 1e-9)
     assert exact_delta(table, one["worst"][0], 400) == pytest.approx(one["delta"])
-    assert found["several_cells"] == {"epsilon": "inf", "delta": 1.0}
+    assert found["whole_table"] == statement.NOTHING
     assert "made elsewhere" in words.words(found)
 
 
@@ -187,7 +191,7 @@ def test_what_is_left_out_is_said() -> None:
             "those of a given list" if from_list else "all combinations of categories",
         )
         flat = " ".join(words.words(found).split())
-        assert ("What is published as 0 is left out." in flat) is only_positive
+        assert ("What is published as 0 or less is left out." in flat) is only_positive
         assert f"The cells are {found['cells']}." in flat
 
 
@@ -215,9 +219,8 @@ def test_nothing_is_promised_for_several_cells(
     protection: microdata.Protection, margins: bool, key_columns: int
 ) -> None:
     found = facts(protection, margins=margins, key_columns=key_columns)
-    assert found["several_cells"] == {"epsilon": "inf", "delta": 1.0}
-    assert found["cells_with_one_person"] == (4 if margins else 1)
-    assert not {"same_person", "together"} & set(found)
+    assert found["whole_table"] == statement.NOTHING
+    assert found["cells_changed"] == (4 if margins else 1)
     text = " ".join(words.words(found).split())
     assert "Neither epsilon nor delta is promised for more than one published count" in text
     assert ("for more than one cell epsilon is inf" in text) is (margins and key_columns == 1)
@@ -229,7 +232,7 @@ def keys_of_a_line(columns: int, lines: int = 200_000) -> list[np.ndarray[Any, n
     """The cell keys of women, men and their total, as the library makes them from sums of record keys."""
     source = np.random.default_rng(11)
     women, men = source.integers(0, 2**40, size=(2, lines, columns), dtype=np.uint64)
-    return [publish._cell_keys(sums, 2**32) for sums in (women, men, women + men)]
+    return [cell_keys.of_sums(sums, 2**32) for sums in (women, men, women + men)]
 
 
 def test_keys_of_a_total_and_its_parts_are_not_independent() -> None:
@@ -288,8 +291,8 @@ def test_what_falls_short_of_what_was_asked_for_is_said_in_one_line() -> None:
     said = words.shortfall(facts(DESIGNS["rows"]))
     assert said == (
         "Small counts get less protection than was asked for: at epsilon = 0.5 delta is 0.5001 with 0 or "
-        "more others and 0.09452 with 1 or more others in the cell, not 0.0001. With --small-counts clamped "
-        "every count would get it."
+        "more others and 0.09452 with 1 or more others in the cell, not 0.0001. With --small-counts signed "
+        "or clamped every count would get it."
     )
     assert words.shortfall(facts(DESIGNS["clamped"])) == ""
     assert words.shortfall(facts(microdata.from_table(DESIGNS["rows"].table))) == ""
@@ -297,7 +300,9 @@ def test_what_falls_short_of_what_was_asked_for_is_said_in_one_line() -> None:
 
 def test_groups_are_stated_for_one_cell() -> None:
     text = " ".join(words.words(facts(DESIGNS["rows"])).split())
-    assert "For m people of one cell multiply its epsilon by m, and its delta by (exp(m epsilon) - 1)" in text
+    assert (
+        "For m people multiply one cell's epsilon by m, and one cell's delta by (exp(m epsilon) - 1)" in text
+    )
     assert "With 1 to 24 others in the cell delta is up to 0.09452 at epsilon = 0.5" in text
 
 
@@ -320,5 +325,5 @@ def test_the_delta_that_a_table_keeps_can_be_asked_for(bits: int, way: str) -> N
 
 def test_an_epsilon_is_stated_rounded_up() -> None:
     third = "0.33333333333333333333"
-    stated = facts(microdata.design_per_cell(third, "1e-3"))["one_cell"]["others_from_1"]["epsilon"]
+    stated = facts(microdata.design_per_cell(third, "1e-3"))["one_cell"]["others_from_0"]["epsilon"]
     assert Fraction(stated) >= Fraction(third)

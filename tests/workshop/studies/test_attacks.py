@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from support.people import PEOPLE
 
 from compendium.figures import a_census_table
 from compendium.studies import attacks, guesses, utility
@@ -121,7 +122,7 @@ def test_editions_are_those_of_the_records_that_are_left(way: str, tmp_path: Pat
             dropped |= {queue[1] for queue in queues.values() if len(queue) > 1}
         left = keyed.take([i for i in range(200) if i not in dropped])
         table = microdata.perturb(
-            left, by=["sex"], protection=protection, secret_file=file, categories={"sex": cells}
+            left, by=["sex"], protection=protection, keys="sums", secret_file=file, categories={"sex": cells}
         ).table
         assert getattr(found[way], edition).tolist() == table["count"].to_pylist()
 
@@ -228,6 +229,7 @@ def published(
         protection=designs()[request.param],
         margins=True,
         audit=True,
+        keys="sums",
         secret_file=folder / "secret",
     )
 
@@ -249,7 +251,7 @@ def test_totals_are_compared_with_the_sums_of_their_parts(published: microdata.P
     for one in found:
         above, expected, squares = [], [], []
         for total in (row for row in rows if row["total_over"] == ", ".join(one.over)):
-            below = parts(rows, total, published.by)
+            below = parts(rows, total, published.layout.by)
             assert len(below) == one.parts
             if sum(row["true_count"] > 0 for row in below) > 1:
                 above.append(sum(row["count"] for row in below) - total["count"])
@@ -265,7 +267,7 @@ def test_totals_are_compared_with_the_sums_of_their_parts(published: microdata.P
 
 
 def test_exposed_pairs_are_cells_and_totals_one_person_apart(published: microdata.Published) -> None:
-    rows, by = published.table.to_pylist(), published.by
+    rows, by = published.table.to_pylist(), published.layout.by
     pairs = unequal = 0
     for total in rows:
         for name in total["total_over"].split(", ") if total["total_over"] else ():
@@ -309,7 +311,7 @@ def test_utility_wants_a_design_and_an_audit_with_margins() -> None:
     with pytest.raises(ValueError, match="protection must be a design"):
         utility.moments(NONE)
     with pytest.raises(ValueError, match="published must have margins, all cells and an audit"):
-        utility.arrays(microdata.Published(None, NONE, ("a",), False, False, False, (), 4, False, 0))
+        utility.arrays(microdata.perturb(PEOPLE, by=["sex"], protection=NONE))
 
 
 def test_figures_show_rates_and_errors(tried: dict[str, Trials], published: microdata.Published) -> None:
