@@ -17,7 +17,8 @@ from typing import Any
 from tqdm import tqdm
 
 from tablebuilder_dp import design
-from tablebuilder_dp.beyond.least_variance import CELLS_MAX, FAMILIES
+from tablebuilder_dp.beyond.least_variance import FAMILIES
+from tablebuilder_dp.beyond.promise import CELLS_MAX
 from tablebuilder_dp.beyond.symmetric import RULES
 from tablebuilder_dp.cli.answers import Answer, Register
 from tablebuilder_dp.cli.paper import add_slack

@@ -20,8 +20,7 @@ from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.microdata.cell_keys import CIPHER
 from tablebuilder_dp.microdata.layout import Layout
-from tablebuilder_dp.microdata.protection import Protection, Table, largest
-from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.microdata.protection import Protection, Table, family, largest
 from tablebuilder_dp.sampling import LookupTable, rounded_up
 from tablebuilder_dp.support import parameters
 
@@ -91,7 +90,7 @@ def _noise(protection: Protection) -> dict[str, Any]:
     if noise is None:
         return {**content, "source": protection.source}
     content |= {
-        "family": "max-entropy" if isinstance(noise, Noise) else "geometric",
+        "family": family(noise),
         "rate": float(max(noise.rates)),
         "variance": noise.variance,
         "epsilon": float(protection.epsilon or 0),
@@ -99,6 +98,10 @@ def _noise(protection: Protection) -> dict[str, Any]:
         "of": "the whole table" if protection.cells else "one cell",
         "small_counts": protection.small_counts,
     }
+    if protection.small_counts == "clamped":
+        weights = largest(table).weights
+        above = sum(z * weight for z, weight in enumerate(weights, -table.support) if z > 0)
+        content["bias_at_0"] = rounded_up(Fraction(above, table.keysize))
     if protection.cells is None:
         return content | {"slack": float(protection.slack or 0), "rule": protection.rule}
     return content | {"variances": dict(protection.rivals)}

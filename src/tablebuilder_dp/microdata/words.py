@@ -90,7 +90,8 @@ def _origin(noise: Facts) -> str:
     small = {
         "signed": "Counts are published as they come, also below 0: they have no bias, and neither have "
         "their sums.",
-        "clamped": "What would be negative is published as 0, so counts near 0 are too large on average.",
+        "clamped": "What would be negative is published as 0, so counts near 0 are too large on average, an "
+        f"empty cell by {noise.get('bias_at_0', 0):.4g}.",
         "rows": f"Counts below {noise['support']} have a noise of their own that never makes them negative "
         "and has mean zero but for rounding to keys; empty cells stay 0.",
     }[noise["small_counts"]]

@@ -535,6 +535,7 @@ def test_a_table_of_decimals_is_served_by_all_keys() -> None:
     row = sampling.LookupTable(10**8, (20_000_000, 70_000_001, 10**8))
     zero = sampling.LookupTable(10**8, (0, 10**8, 10**8))
     found = microdata.from_table(PerturbationTable((zero, row)))
+    assert isinstance(found.table, PerturbationTable)
     assert found.table.keysize == 2**32
     cut = found.table.rows[1].cuts[1]
     assert (cut - 1) * 10**8 < 70_000_001 * 2**32 <= cut * 10**8
@@ -546,6 +547,7 @@ def test_a_design_that_rounding_breaks_is_refused() -> None:
     ):
         microdata.design_per_cell("0.5", "1e-4", keysize=2**8)
     fair = microdata.design_per_cell("0.5", "1e-4", keysize=2**15, rule="symmetric")
+    assert isinstance(fair.table, sampling.LookupTable)
     assert max(sampling.delta(fair.table, "0.5")) <= 1e-4
     with pytest.raises(ValueError, match="rule must be one of ceiling, symmetric, got 'best'"):
         microdata.design_per_cell("0.5", "1e-4", rule="best")

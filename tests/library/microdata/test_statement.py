@@ -39,6 +39,11 @@ def facts(protection: microdata.Protection, *, margins: bool = True, **change: A
     return {"table": "out.csv", **statement.facts(protection, layout, cells_changed=changed, **options)}
 
 
+def table_of(protection: microdata.Protection) -> PerturbationTable:
+    assert isinstance(protection.table, PerturbationTable)
+    return protection.table
+
+
 def exact_delta(table: PerturbationTable, count: int, epsilon: float) -> float:
     """δ of two neighbouring counts straight from the weights."""
     published = []
@@ -56,7 +61,7 @@ def exact_delta(table: PerturbationTable, count: int, epsilon: float) -> float:
 def test_one_cell_has_the_largest_delta_of_all_pairs_of_counts(way: str) -> None:
     found = facts(DESIGNS[way])["one_cell"]
     assert list(found) == ["others_from_0", "others_from_1", "others_from_25"]
-    deltas = [exact_delta(DESIGNS[way].table, n, 0.5) for n in range(27)]
+    deltas = [exact_delta(table_of(DESIGNS[way]), n, 0.5) for n in range(27)]
     for first in (0, 1, 25):
         stated = found[f"others_from_{first}"]
         assert stated["epsilon"] == 0.5
@@ -78,10 +83,11 @@ def test_two_cells_that_differ_by_one_person_are_no_secret() -> None:
         agree = []
         for n in range(1, 26):
             less, more = (
-                {n + k + z: w for z, w in enumerate(protection.table.row(n + k).weights, -25)} for k in (0, 1)
+                {n + k + z: w for z, w in enumerate(table_of(protection).row(n + k).weights, -25)}
+                for k in (0, 1)
             )
             agree.append(Fraction(sum(w * more.get(y, 0) for y, w in less.items()), 2**64))
-        assert statement.one_apart(protection.table)["delta"] == sampling.rounded_up(1 - min(agree))
+        assert statement.one_apart(table_of(protection))["delta"] == sampling.rounded_up(1 - min(agree))
     assert facts(DESIGNS["rows"])["two_cells_one_person_apart"]["delta"] == pytest.approx(0.96, abs=1e-3)
 
 
@@ -139,7 +145,7 @@ def test_a_table_that_rounds_protects_nothing() -> None:
     assert "A delta of 1 means no protection" in words.words(found)
 
 
-@pytest.mark.parametrize("protection", [*DESIGNS.values(), microdata.from_table(DESIGNS["rows"].table)])
+@pytest.mark.parametrize("protection", [*DESIGNS.values(), microdata.from_table(table_of(DESIGNS["rows"]))])
 @pytest.mark.parametrize("audit", [False, True])
 def test_words_say_what_the_facts_say(protection: microdata.Protection, audit: bool) -> None:
     found = facts(protection, audit=audit, categories_given=["sex"])
@@ -175,7 +181,7 @@ def test_guarantees_of_a_table_are_sharp() -> None:
 
 def test_group_privacy_is_as_stated() -> None:
     """Counts that differ by m: δ at mε is at most δ·(e^(mε) − 1)/(e^ε − 1)."""
-    weights = np.array(DESIGNS["clamped"].table.rows[-1].weights) / 2**32
+    weights = np.array(table_of(DESIGNS["clamped"]).rows[-1].weights) / 2**32
     delta = facts(DESIGNS["clamped"])["one_cell"]["others_from_25"]["delta"]
     for m in (2, 3, 5):
         p, q = np.append(weights, np.zeros(m)), np.append(np.zeros(m), weights)
@@ -212,7 +218,7 @@ def test_tables_of_more_keys_than_cell_keys_have_are_served_by_all_of_these() ->
     assert microdata.from_table(fine).table == perturbation.requantised(fine, 2**32)
 
 
-@pytest.mark.parametrize("protection", [*DESIGNS.values(), microdata.from_table(DESIGNS["rows"].table)])
+@pytest.mark.parametrize("protection", [*DESIGNS.values(), microdata.from_table(table_of(DESIGNS["rows"]))])
 @pytest.mark.parametrize("margins", [False, True])
 @pytest.mark.parametrize("key_columns", [1, 4])
 def test_nothing_is_promised_for_several_cells(
@@ -253,7 +259,7 @@ def test_keys_of_a_total_and_its_parts_are_not_independent() -> None:
 @pytest.mark.parametrize("way", ["rows", "clamped"])
 def test_odds_pass_e_to_the_epsilon_as_often_as_is_said(way: str) -> None:
     """Straight from the weights: whichever of two counts is true, every value with too large a ratio."""
-    table, found = DESIGNS[way].table, facts(DESIGNS[way])
+    table, found = table_of(DESIGNS[way]), facts(DESIGNS[way])
     probability = []
     for n in range(26):
         less, more = (np.array(side) / 2**32 for side in perturbation.outputs(table, n))
@@ -274,7 +280,7 @@ def test_odds_pass_e_to_the_epsilon_as_often_as_is_said(way: str) -> None:
 
 def test_the_loss_of_a_small_table_is_exact() -> None:
     """Weights 1 2 1 against their shift: at e^ε = 2 no ratio passes but that of the ends; below it all do."""
-    table = microdata.from_table(PerturbationTable((sampling.LookupTable(4, (0, 4, 4)),) * 1, period=1)).table
+    table = PerturbationTable((sampling.LookupTable(4, (0, 4, 4)),), period=1)
     assert perturbation.guarantee(table, first=0).loss_above_epsilon == 1  # no noise: told apart for certain
     rows = (sampling.LookupTable(4, (0, 3, 4)), sampling.LookupTable(4, (1, 3, 4)))
     bell = PerturbationTable(rows, period=1)
@@ -295,7 +301,7 @@ def test_what_falls_short_of_what_was_asked_for_is_said_in_one_line() -> None:
         "or clamped every count would get it."
     )
     assert words.shortfall(facts(DESIGNS["clamped"])) == ""
-    assert words.shortfall(facts(microdata.from_table(DESIGNS["rows"].table))) == ""
+    assert words.shortfall(facts(microdata.from_table(table_of(DESIGNS["rows"])))) == ""
 
 
 def test_groups_are_stated_for_one_cell() -> None:
