@@ -80,10 +80,12 @@ def run(
     protections: Mapping[str, microdata.Protection],
     rounds: int,
     seed: int,
+    keys: Mapping[str, str] | None = None,
 ) -> dict[str, Trials]:
     """Draw a target in every cell with people, toss the coins and publish the editions, in every way.
 
     Each round has a secret of its own, so that its noises are new. The targets are the same in every way.
+    ``keys`` may name ways with another kind of cell keys than sums.
     """
     start = parameters.integer(seed, "seed", low=0, high=2**64 - 1)
     count = parameters.integer(rounds, "rounds", low=1, high=10_000)
@@ -105,11 +107,12 @@ def run(
             tables = [keyed.filter(pa.array(edition)) for edition in editions]
             others = np.bincount(cell)[occupied] - 1
             for way, protection in protections.items():
+                kind = (keys or {}).get(way, "sums")
+                edition = partial(
+                    microdata.perturb, by=by, protection=protection, categories=known, secret_file=file
+                )
                 published = (
-                    microdata.perturb(
-                        table, by=by, protection=protection, keys="sums", categories=known, secret_file=file
-                    )
-                    for table in tables
+                    edition(table, keys=kind, edition=str(place)) for place, table in enumerate(tables)
                 )
                 values = (release.table["count"].to_numpy()[occupied] for release in published)
                 trials[way].append(Trials(others, present, *values))
@@ -144,7 +147,11 @@ def _keyed(people: Any, by: Sequence[str], id: str, file: Path) -> Any:
 
 
 def rates(
-    by_way: Mapping[str, Trials], protections: Mapping[str, microdata.Protection], *, support: int
+    by_way: Mapping[str, Trials],
+    protections: Mapping[str, microdata.Protection],
+    *,
+    support: int,
+    keys: Mapping[str, str] | None = None,
 ) -> list[Rate]:
     """What came of three attacks, for cells with no others, with fewer than D and with D or more.
 
@@ -158,14 +165,14 @@ def rates(
         table = protections[way].table
         if not isinstance(table, PerturbationTable):
             raise ValueError(f"protections must have a perturbation table each, which {way!r} has not")
-        place = table.place(trials.others)
+        kind, place = (keys or {}).get(way, "sums"), table.place(trials.others)
         known = guesses.verdicts(table)
         noise = trials.published - trials.others
         attacks = {
             KNOWS_THE_OTHERS: (known.speaks[place, noise + table.support], known.right[place]),
             ONE_APART: (
                 trials.published != trials.before,
-                _by_count(partial(guesses.unequal, table), trials.others),
+                _by_count(partial(guesses.unequal, table, fresh=kind == "cells"), trials.others),
             ),
             TWO_APART: (
                 trials.published - trials.earlier > 1,

@@ -56,17 +56,19 @@ def agreement(table: PerturbationTable, first: int, second: int) -> float:
     return sum(a * b for a, b in zip(lower[shift:], upper, strict=False)) / table.keysize**2
 
 
-def unequal(table: PerturbationTable, n: int) -> float:
+def unequal(table: PerturbationTable, n: int, *, fresh: bool = False) -> float:
     """How often it is right to guess n + 1 people rather than n if the answer is not that of the same n.
 
     Without the target both are one set of records with one key and one answer; with the target the guess
-    fails only if two independent noises happen to agree.
+    fails only if two independent noises happen to agree. With ``fresh`` noise for each edition they are
+    independent either way.
 
     >>> from tablebuilder_dp.counts.rows import OfVariance
-    >>> unequal(perturbation.build(OfVariance(1, "0.5"), keysize=4), 3)
-    0.875
+    >>> table = perturbation.build(OfVariance(1, "0.5"), keysize=4)
+    >>> unequal(table, 3), unequal(table, 3, fresh=True)
+    (0.875, 0.5625)
     """
-    return 1 - agreement(table, n, n + 1) / 2
+    return ((agreement(table, n, n) if fresh else 1) + 1 - agreement(table, n, n + 1)) / 2
 
 
 def difference(table: PerturbationTable, n: int) -> float:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tablebuilder_dp.counts import small_counts
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.counts.small_counts import Measures
 from tablebuilder_dp.microdata import Protection, Published
-from tablebuilder_dp.noise import Noise
 
 Integers = NDArray[np.int64]
 
@@ -53,11 +53,15 @@ class Total(NamedTuple):
 
 
 def moments(protection: Protection) -> Measures:
-    """Bias, variance and entropy that a design gives to the counts 0, …, D, before rounding to keys."""
-    noise, choice = protection.noise, protection.small_counts
-    if not isinstance(noise, Noise) or choice not in small_counts.CHOICES:
-        raise ValueError("protection must be a design of one cell with rows or clamped counts")
-    return small_counts.measures(small_counts.noise_table(noise, small_counts=choice))
+    """Bias, variance and entropy that a protection gives to the counts 0, …, D, by its weights."""
+    table, clamped = protection.table, protection.small_counts == "clamped"
+    z = np.arange(-table.support, table.support + 1)
+    masses = np.zeros((table.support + 1, len(z)))
+    for count in range(table.support + 1):
+        row = table.row(count) if isinstance(table, PerturbationTable) else table
+        kept = np.maximum(z, -count) if clamped else z
+        np.add.at(masses[count], kept + table.support, np.array(row.weights) / table.keysize)
+    return small_counts.measures(masses)
 
 
 def edges(support: int) -> list[float]:
@@ -96,8 +100,8 @@ def by_size(
 def totals(published: Published, *, designed: Measures) -> list[Total]:
     """Every kind of total of a table with margins, over one variable first and over all of them last.
 
-    Only totals with two or more parts that are not empty count: any other is one of its parts, with the same
-    noise. As different sets of records have independent keys, two at a time, variances add up.
+    Unless cells have keys of their own, only totals with two or more parts that are not empty count: any
+    other is one of its parts, with the same noise. As keys are independent, two at a time, variances add up.
     """
     counts, true = arrays(published)
     lengths = [length - 1 for length in true.shape]
@@ -106,7 +110,7 @@ def totals(published: Published, *, designed: Measures) -> list[Total]:
     kinds = []
     for size in range(1, len(lengths) + 1):
         for axes in combinations(range(len(lengths)), size):
-            chosen = _sums(true > 0, axes) > 1
+            chosen = _sums(true > 0, axes) > (-1 if published.keys == "cells" else 1)
             if chosen.any():
                 above = (_sums(counts, axes) - _total(counts, axes))[chosen]
                 expected = (_sums(bias, axes) - _total(bias, axes))[chosen]
