@@ -10,12 +10,13 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
 from compendium.figures.drawing import Drawing, canvas, styled
-from compendium.figures.palette import BLUE, GREY, ORANGE
+from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE
 from compendium.studies import utility
 from compendium.studies.attacks import NO_NOISE, Rate
 from tablebuilder_dp.counts.small_counts import Measures
 
-LOOKS = {"rows": (BLUE, "o", "-"), "clamped": (ORANGE, "s", "--")}
+LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "D", ":"))
+"""Colour, mark and line of one way after the other."""
 
 
 @styled
@@ -26,8 +27,8 @@ def utility_by_size(
     figure, (left, right) = canvas(9.6, 4.2, columns=2)
     data: dict[str, list[Any]] = {}
     words = []
-    for (way, (true, published)), shift in zip(cells.items(), (0.94, 1.06), strict=True):
-        colour, marker, dash = LOOKS[way]
+    for (way, (true, published)), look, shift in zip(cells.items(), LOOKS, (0.94, 1.06), strict=False):
+        colour, marker, dash = look
         classes = utility.by_size(true, published, designed=designed[way], starts=_powers_of_two(true))
         grid = np.unique(np.append(0, np.geomspace(1, max(true.max(), 2), 200).astype(int)))
         row = np.minimum(grid, len(designed[way].bias) - 1)
@@ -97,7 +98,8 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
     side, name_side = (" ", "left") if promise < 0.75 else ("", "right")
     words = f"{side}promised for one cell: at most this "
     axes.text(promise, headings[lines[0][0]], words, color=GREY, va="center", ha=name_side)
-    offsets = {NO_NOISE: 0.0, "rows": -0.16, "clamped": 0.16}
+    ways = list(dict.fromkeys(rate.way for rate in rates if rate.way != NO_NOISE))
+    offsets = {NO_NOISE: 0.0, **dict(zip(ways, np.linspace(-0.22, 0.22, len(ways)), strict=True))}
     shown = set()
     for rate in rates:
         y, share = height[rate.attack, rate.others] + offsets[rate.way], rate.right / rate.trials
@@ -106,7 +108,7 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
         if rate.way == NO_NOISE:
             axes.plot(share, y, "x", color="black", markersize=7, label=label, clip_on=False, zorder=3)
             continue
-        colour, marker, _ = LOOKS[rate.way]
+        colour, marker, _ = LOOKS[ways.index(rate.way)]
         axes.plot([rate.low, rate.high], [y, y], color=colour, linewidth=1.6)
         axes.plot(share, y, marker, color=colour, markersize=5, label=label)
         axes.plot([rate.exact] * 2, [y - 0.14, y + 0.14], color="black", linewidth=1.2)
@@ -120,7 +122,7 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
     axes.set(xlabel="right guesses", xlim=(lowest - 0.02, 1.0), ylim=(level + 0.6, 0.4))
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.grid(axis="y", visible=False)
-    figure.legend(loc="outside lower center", ncols=4)
+    figure.legend(loc="outside lower center", ncols=3)
     caption = (
         "How often an attacker guesses right whether a person was counted (a coin is right half the time): "
         "three attacks, by the number of other people in the cell, with 95 % intervals. Without noise every "

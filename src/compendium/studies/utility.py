@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 from math import inf, nan, sqrt
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +62,24 @@ def moments(protection: Protection) -> Measures:
         row = table.row(count) if isinstance(table, PerturbationTable) else table
         kept = np.maximum(z, -count) if clamped else z
         np.add.at(masses[count], kept + table.support, np.array(row.weights) / table.keysize)
-    return small_counts.measures(masses)
+    measures = small_counts.measures(masses)
+    return measures._replace(bias=measures.bias.round(12) + 0.0)  # that of symmetric noise is zero
+
+
+def narrow(text: str, width: int = 80) -> str:
+    """A statement in shorter lines, as a notebook shows it.
+
+    >>> print(narrow("- one two three", 9))
+    - one two
+      three
+    """
+    parts = text.replace("\n- ", "\n\n- ").split("\n\n")
+    lines = (
+        fill(" ".join(part.split()), width, subsequent_indent="  " * part.startswith("- "))
+        for part in parts
+        if part.strip()
+    )
+    return "\n\n".join(lines).replace("\n\n- ", "\n- ")
 
 
 def edges(support: int) -> list[float]:

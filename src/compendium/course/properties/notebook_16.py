@@ -61,8 +61,8 @@ def _small_census() -> tuple[dict[int, tuple[Any, ...]], dict[tuple[Any, ...], d
         microdata.write_census(people, records=20_000, seed=1)
         microdata.make_secret(secret, seed=1)
         microdata.add_keys(people, keyed, id="person_id", secret_file=secret)
-        noisy = microdata.design_per_cell("0.5", "1e-4")
-        made = microdata.perturb(keyed, by=by, protection=noisy, margins=True, audit=True)
+        noisy = microdata.design_per_cell("0.5", "1e-4", small_counts="rows")
+        made = microdata.perturb(keyed, by=by, protection=noisy, keys="sums", margins=True, audit=True)
         known = parquet.read_table(people).to_pylist()
     cells = {(*map(row.get, by), row["total_over"]): row for row in made.table.to_pylist()}
     return {person["person_id"]: tuple(map(person.get, by)) for person in known}, cells
