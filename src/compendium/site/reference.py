@@ -33,7 +33,10 @@ GROUPS = {
     "best-gamma": ("Past the paper: the best γ", ["beyond.best_gamma", "beyond.gap"]),
     "better-tables": ("Past the paper: better lookup tables", ["beyond.symmetric", "beyond.chain"]),
     "other-noise": ("Past the paper: other noise", ["beyond.other_noise", "beyond.frontier"]),
-    "many-queries": ("Past the paper: many counts", ["beyond.composition"]),
+    "many-queries": (
+        "Past the paper: many counts",
+        ["beyond.composition", "beyond.promise", "beyond.least_variance"],
+    ),
     "small-counts": (
         "Tables for any count",
         [f"counts.{part}" for part in ("small_counts", "rows", "certified", "perturbation_table")],

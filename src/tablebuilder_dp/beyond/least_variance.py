@@ -75,10 +75,6 @@ class _Wanted:
     cells: int
     keysize: int
 
-    def integers(self, support: int) -> float:
-        """What whole numbers of keys add to δ, at most (Theorem 47)."""
-        return self.cells * support / self.keysize * (1 + math.exp(self.epsilon))
-
     def refuse(self) -> NoReturn:
         """Too few keys."""
         allowed = (
@@ -93,11 +89,16 @@ class _Wanted:
         return Choice(made, table, kept, least) if kept.delta <= self.delta else None
 
 
+def _integers(wanted: _Wanted, support: int) -> float:
+    """What whole numbers of keys add to δ, at most (Theorem 47)."""
+    return wanted.cells * support / wanted.keysize * (1 + math.exp(wanted.epsilon))
+
+
 def _wanted(epsilon: Number, delta: Number, cells: int, keysize: int) -> _Wanted:
     level = parameters.epsilon(epsilon)
     count = parameters.integer(cells, "cells", low=1, high=CELLS_MAX)
     wanted = _Wanted(level, parameters.delta(delta), count, parameters.keysize(keysize))
-    return wanted if wanted.integers(1) < wanted.delta else wanted.refuse()
+    return wanted if _integers(wanted, 1) < wanted.delta else wanted.refuse()
 
 
 def least_variance(
@@ -167,7 +168,7 @@ def fixed_support(
     wanted = _wanted(epsilon, delta, cells, keysize)
     half_width = parameters.integer(support, "support", low=1, high=SUPPORT_MAX)
     bound = float(noise.variance_bound(half_width))
-    target = float(wanted.delta) - wanted.integers(half_width)
+    target = float(wanted.delta) - _integers(wanted, half_width)
 
     def excess(variance: float, count: int = wanted.cells) -> float:
         made = Noise.of_variance(half_width, min(variance, bound * (1 - 1e-6)))
@@ -203,7 +204,7 @@ def _least(wanted: _Wanted, family: str) -> Choice:
     def fits(support: int) -> bool:
         compute = _geometric_delta if kind is Geometric else _max_entropy_delta
         value = compute(made(support), float(wanted.epsilon), wanted.cells)
-        return value + wanted.integers(support) <= wanted.delta
+        return value + _integers(wanted, support) <= wanted.delta
 
     least = math.ceil(math.sqrt(3 * MARGIN * widest + 1))  # where D(D+1)/3 is above the variance
     most = max(least, min(wide, parameters.SUPPORT_MAX))
