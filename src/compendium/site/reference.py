@@ -33,7 +33,10 @@ GROUPS = {
     "best-gamma": ("Past the paper: the best γ", ["beyond.best_gamma", "beyond.gap"]),
     "better-tables": ("Past the paper: better lookup tables", ["beyond.symmetric", "beyond.chain"]),
     "other-noise": ("Past the paper: other noise", ["beyond.other_noise", "beyond.frontier"]),
-    "many-queries": ("Past the paper: many counts", ["beyond.composition"]),
+    "many-queries": (
+        "Past the paper: many counts",
+        ["beyond.composition", "beyond.promise", "beyond.least_variance"],
+    ),
     "small-counts": (
         "Tables for any count",
         [f"counts.{part}" for part in ("small_counts", "rows", "certified", "perturbation_table")],
@@ -45,8 +48,8 @@ GROUPS = {
         [
             f"microdata.{part}"
             for part in (
-                *("secret", "record_keys", "sources", "records", "cells", "listing", "publish"),
-                *("protection", "statement", "words", "census", "formats"),
+                *("layout", "secret", "cell_keys", "record_keys", "sources", "records", "cells", "listing"),
+                *("publish", "protection", "statement", "words", "census", "formats"),
             )
         ],
     ),
@@ -110,12 +113,23 @@ def skip(_app: Any, _what: str, _name: str, member: Any, _skipped: bool, _option
     return True if "Alias for field number" in (getattr(member, "__doc__", "") or "") else None
 
 
+def exported(name: str) -> str:
+    """The name under which `microdata` exports something from one of its modules.
+
+    >>> exported("microdata.protection.design"), exported("microdata.secret.read")
+    ('microdata.design', 'microdata.secret.read')
+    """
+    first, _, rest = name.partition(".")
+    inner = rest.partition(".")[2]
+    return f"{first}.{inner}" if first == "microdata" and inner.split(".")[0] in microdata.__all__ else name
+
+
 def find(app: Any, env: Any, node: Any, shown: Any) -> Any:
     """What `certified.delta` refers to where only other names are near: that of the package."""
     if node.get("refdomain") != "py":
         return None
     for part in ("", ".beyond", ".counts", ".microdata", ".support", ".support.parameters"):
-        name = f"{PACKAGE}{part}.{node['reftarget']}"
+        name = f"{PACKAGE}{part}.{exported(node['reftarget'])}"
         target = env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", name, node, shown)
         if target:
             return target

@@ -75,13 +75,11 @@ class _Wanted:
     cells: int
     keysize: int
 
-    def integers(self, support: int) -> float:
-        """What whole numbers of keys add to δ, at most (Theorem 47)."""
-        return self.cells * support / self.keysize * (1 + math.exp(self.epsilon))
-
     def refuse(self) -> NoReturn:
         """Too few keys."""
-        allowed = f"so large that {self.cells} cells in whole numbers of keys keep delta {float(self.delta)}"
+        allowed = (
+            f"so large that whole numbers of keys keep delta {float(self.delta)} for cells = {self.cells}"
+        )
         raise parameters.wrong_value("keysize", allowed, self.keysize)
 
     def choice(self, made: AnyNoise, least: float) -> Choice | None:
@@ -91,11 +89,16 @@ class _Wanted:
         return Choice(made, table, kept, least) if kept.delta <= self.delta else None
 
 
+def _integers(wanted: _Wanted, support: int) -> float:
+    """What whole numbers of keys add to δ, at most (Theorem 47)."""
+    return wanted.cells * support / wanted.keysize * (1 + math.exp(wanted.epsilon))
+
+
 def _wanted(epsilon: Number, delta: Number, cells: int, keysize: int) -> _Wanted:
     level = parameters.epsilon(epsilon)
     count = parameters.integer(cells, "cells", low=1, high=CELLS_MAX)
     wanted = _Wanted(level, parameters.delta(delta), count, parameters.keysize(keysize))
-    return wanted if wanted.integers(1) < wanted.delta else wanted.refuse()
+    return wanted if _integers(wanted, 1) < wanted.delta else wanted.refuse()
 
 
 def least_variance(
@@ -165,13 +168,15 @@ def fixed_support(
     wanted = _wanted(epsilon, delta, cells, keysize)
     half_width = parameters.integer(support, "support", low=1, high=SUPPORT_MAX)
     bound = float(noise.variance_bound(half_width))
-    target = float(wanted.delta) - wanted.integers(half_width)
+    target = float(wanted.delta) - _integers(wanted, half_width)
 
     def excess(variance: float, count: int = wanted.cells) -> float:
         made = Noise.of_variance(half_width, min(variance, bound * (1 - 1e-6)))
         return _max_entropy_delta(made, float(wanted.epsilon), count) / target - 1
 
-    found = _first(excess, wanted, bound) if target > 0 else None
+    if target <= 0:
+        wanted.refuse()
+    found = _first(excess, wanted, bound)
     if found is not None:
         start = _short(float(Noise.of_variance(half_width, found).gamma), ROUND_FLOOR)
         for made in map(partial(Noise, half_width), _sixth_digits(start)):
@@ -184,28 +189,28 @@ def fixed_support(
 
 def _least(wanted: _Wanted, family: str) -> Choice:
     """The choice of one family: its least variance on a wide support, then the smallest support near it."""
-    family_delta: Callable[[AnyNoise, float, int], float]
+    kind: type[Noise] | type[Geometric]
     if family == "geometric":
-        rate, family_delta = _largest_rate(wanted), _geometric_delta
-        widest, most = 0.5 / math.sinh(rate / 2) ** 2, math.ceil(MARGIN * _reach(wanted) / rate) + 2
+        kind, rate = Geometric, _largest_rate(wanted)
+        widest, wide = 0.5 / math.sinh(rate / 2) ** 2, math.ceil(MARGIN * _reach(wanted) / rate) + 2
     else:
-        widest, family_delta = _widest(wanted), _max_entropy_delta
-        most = _wide(wanted, MARGIN * widest)
-    least = math.ceil(math.sqrt(3 * MARGIN * widest + 1))  # where D(D+1)/3 is above the variance
-    if max(least, most) > parameters.SUPPORT_MAX:
-        allowed = f"so large that a support of at most {parameters.SUPPORT_MAX} is enough"
-        raise parameters.wrong_value("epsilon", allowed, float(wanted.epsilon))
+        kind, widest = Noise, _widest(wanted)
+        wide = _wide(wanted, MARGIN * widest)
 
     def made(support: int) -> AnyNoise:
-        if family == "geometric":
-            rate = float(Geometric.of_variance(support, MARGIN * widest).rate)
-            return Geometric(support, _short(rate, ROUND_CEILING))
-        return Noise(support, _short(float(Noise.of_variance(support, MARGIN * widest).gamma), ROUND_CEILING))
+        rates = kind.of_variance(support, MARGIN * widest).rates
+        return kind(support, _short(float(sum(rates)), ROUND_CEILING))
 
     def fits(support: int) -> bool:
-        value = family_delta(made(support), float(wanted.epsilon), wanted.cells) + wanted.integers(support)
-        return value <= wanted.delta
+        compute = _geometric_delta if kind is Geometric else _max_entropy_delta
+        value = compute(made(support), float(wanted.epsilon), wanted.cells)
+        return value + _integers(wanted, support) <= wanted.delta
 
+    least = math.ceil(math.sqrt(3 * MARGIN * widest + 1))  # where D(D+1)/3 is above the variance
+    most = max(least, min(wide, parameters.SUPPORT_MAX))
+    if least > parameters.SUPPORT_MAX or (most < wide and not fits(most)):
+        allowed = f"so large that a support of at most {parameters.SUPPORT_MAX} is enough"
+        raise parameters.wrong_value("epsilon", allowed, float(wanted.epsilon))
     support = bisect_left(range(most), True, lo=least, key=fits)
     for tried in range(support, support + _TRIES):
         choice = wanted.choice(made(tried), widest) if fits(tried) else None
@@ -249,12 +254,10 @@ def _widest(wanted: _Wanted) -> float:
         made = Noise(support, 0.5 / variance) if variance >= 2 else Noise.of_variance(support, variance)
         return _max_entropy_delta(made, float(wanted.epsilon), count) / float(wanted.delta) - 1
 
-    found = _first(excess, wanted, most)
+    found = _first(excess, wanted, most) if excess(most) <= 0 else None
     if found is None:
-        allowed = (
-            f"so few that the sum of their noises fits {lattice.WIDEST} places at this epsilon and delta"
-        )
-        raise parameters.wrong_value("cells", allowed, wanted.cells)
+        allowed = f"so large that the sum of {wanted.cells} noises fits {lattice.WIDEST} places"
+        raise parameters.wrong_value("epsilon", allowed, float(wanted.epsilon))
     return found
 
 
@@ -324,7 +327,8 @@ def _largest_rate(wanted: _Wanted) -> float:
     epsilon, target = float(wanted.epsilon), float(wanted.delta)
 
     def excess(rate: float) -> float:
-        return _binomial_delta(1 / (1 + math.exp(-rate)), rate, epsilon, wanted.cells) / target - 1
+        positive, negative = 1 / (1 + math.exp(-rate)), 1 / (1 + math.exp(rate))
+        return _binomial_delta(positive, negative, rate, epsilon, wanted.cells) / target - 1
 
     low = high = epsilon / wanted.cells  # where no loss is above ε
     while excess(high) < 0:
@@ -334,17 +338,16 @@ def _largest_rate(wanted: _Wanted) -> float:
 
 def _geometric_delta(made: AnyNoise, epsilon: float, cells: int) -> float:
     """δ_k(ε) of the geometric noise in float64 (Theorem 35, part 5)."""
-    inside = 1 - float(made.pmf[0])
-    infinite = -math.expm1(cells * math.log1p(-float(made.pmf[0])))
-    share = 1 - made.tail / inside
-    return infinite + inside**cells * _binomial_delta(share, float(made.rates[0]), epsilon, cells)
+    edge = float(made.pmf[0])
+    infinite = -math.expm1(cells * math.log1p(-edge))
+    positive, negative = 1 - edge - made.tail, made.tail
+    return infinite + _binomial_delta(positive, negative, float(made.rates[0]), epsilon, cells)
 
 
-def _binomial_delta(share: float, rate: float, epsilon: float, cells: int) -> float:
-    """The mean of (1 − e^(ε − L))⁺ for L = rate·(k − 2J), where J of k cells, each with 1 − share, lose."""
-    losing = np.arange(max(0, math.floor((cells - epsilon / rate) / 2)) + 1)
-    logarithms = np.array([math.lgamma(j + 1) + math.lgamma(cells - j + 1) for j in losing.tolist()])
-    logarithms = math.lgamma(cells + 1) - logarithms
-    logarithms += (cells - losing) * math.log(share) + losing * math.log1p(-share)
-    above = np.maximum(rate * (cells - 2 * losing) - epsilon, 0)
+def _binomial_delta(positive: float, negative: float, rate: float, epsilon: float, cells: int) -> float:
+    """The sum of (1 − e^(ε − L))⁺ over the losses L of k cells, each ± the rate with these probabilities."""
+    lost = np.arange(max(0, math.floor((cells - epsilon / rate) / 2)) + 1)
+    logarithms = np.array([-math.lgamma(j + 1) - math.lgamma(cells - j + 1) for j in lost.tolist()])
+    logarithms += math.lgamma(cells + 1) + (cells - lost) * math.log(positive) + lost * math.log(negative)
+    above = np.maximum(rate * (cells - 2 * lost) - epsilon, 0)
     return float((np.exp(logarithms) * -np.expm1(-above)).sum())

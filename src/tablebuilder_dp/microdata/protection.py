@@ -96,7 +96,8 @@ def design(
 ) -> Protection:
     """The noise of least variance for which a whole table keeps (ε, δ).
 
-    ``cells`` is the number of counts that one person changes, as `Layout.cells_changed` has it; ``noise`` is
+    ``cells`` is the number of counts that one person changes, as `Layout.cells_changed` has it, in all
+    tables that share the noise and the edition (Theorem 57); ``noise`` is
     one of `least_variance.FAMILIES`. Negative counts are published as they are ("signed") or as 0
     ("clamped").
 
