@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,16 @@ from compendium.figures.drawing import (
     looks,
     styled,
 )
+from compendium.studies.many_cells import Costs
 from tablebuilder_dp.beyond import composition
 from tablebuilder_dp.noise import Noise
+
+_LABELS = {
+    "guide_optimal": "guide",
+    "discrete_gaussian": "Gaussian",
+    "geometric": "geometric",
+    "max_entropy": "max-entropy",
+}
 
 
 @styled
@@ -79,4 +87,31 @@ def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max:
         "between marks the steps are on the safe side."
     )
     alt = "Rising steps of the number of cells against ε: " + ", ".join(words) + "."
+    return Drawing(name, figure, caption, alt, data)
+
+
+@styled
+def costs(name: str, variances: Mapping[int, Costs], *, epsilon: float, delta: float) -> Drawing:
+    """The standard deviation that one cell needs so that k cells keep (ε, δ), in several ways."""
+    figure, axes = canvas()
+    numbers = list(variances)
+    data: dict[str, Sequence[Any]] = {"cells": numbers}
+    words = []
+    for (field, label), colour, dash, marker in looks(list(_LABELS.items())):
+        spreads = [float(f"{getattr(way, field) ** 0.5:.6g}") for way in variances.values()]
+        axes.loglog(numbers, spreads, dash, color=colour, marker=marker[-1], markersize=4, base=2)
+        label_end(axes, (numbers[-1], spreads[-1]), label, colour)
+        data[field] = spreads
+        words.append(f"{label} from {spreads[0]:.3g} to {spreads[-1]:.3g}")
+    axes.yaxis.set_major_formatter(ScalarFormatter())
+    axes.xaxis.set_major_formatter(ScalarFormatter())
+    axes.set_xticks(numbers, list(map(str, numbers)))
+    axes.minorticks_off()
+    axes.set(xlabel="cells $k$ with the same person", ylabel="standard deviation of the noise")
+    caption = (
+        f"What one cell's noise must be so that k cells with independent noises keep ε = {epsilon:g} and "
+        f"δ = {delta:g}: by the design guide and the optimal theorem, by the discrete Gaussian and zCDP, and "
+        "by the least variance of two families with exact sums."
+    )
+    alt = f"Rising lines of the standard deviation against the number of cells: {'; '.join(words)}."
     return Drawing(name, figure, caption, alt, data)

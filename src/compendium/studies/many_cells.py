@@ -69,7 +69,7 @@ def guided(epsilon: Fraction, delta: Fraction, *, cells: int, theorem: str) -> D
 
 
 def _guides(epsilon: Fraction, delta: Fraction, cells: int, theorem: str) -> Iterator[Design]:
-    for share in (1.0,) if theorem == "basic" else SHARES:
+    for share in {"basic": (1.0,), "advanced": SHARES, "optimal": (1.0, *SHARES)}[theorem]:
         edge = share * float(delta) / cells
         low, high = 0.0, float(epsilon)
         while high - low > 1e-6 * high:
