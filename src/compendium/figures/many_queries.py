@@ -22,10 +22,10 @@ from tablebuilder_dp.beyond import composition
 from tablebuilder_dp.noise import Noise
 
 _LABELS = {
-    "guide_optimal": "guide",
-    "discrete_gaussian": "Gaussian",
-    "geometric": "geometric",
-    "max_entropy": "max-entropy",
+    "guide_optimal": "guide, optimal theorem",
+    "discrete_gaussian": "discrete Gaussian, zCDP",
+    "geometric": "geometric, exact",
+    "max_entropy": "max-entropy, exact",
 }
 
 
@@ -99,14 +99,14 @@ def costs(name: str, variances: Mapping[int, Costs], *, epsilon: float, delta: f
     words = []
     for (field, label), colour, dash, marker in looks(list(_LABELS.items())):
         spreads = [float(f"{getattr(way, field) ** 0.5:.6g}") for way in variances.values()]
-        axes.loglog(numbers, spreads, dash, color=colour, marker=marker[-1], markersize=4, base=2)
-        label_end(axes, (numbers[-1], spreads[-1]), label, colour)
+        axes.loglog(numbers, spreads, dash, color=colour, marker=marker, markersize=4, base=2, label=label)
         data[field] = spreads
         words.append(f"{label} from {spreads[0]:.3g} to {spreads[-1]:.3g}")
     axes.yaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.set_xticks(numbers, list(map(str, numbers)))
     axes.minorticks_off()
+    axes.legend()
     axes.set(xlabel="cells $k$ with the same person", ylabel="standard deviation of the noise")
     caption = (
         f"What one cell's noise must be so that k cells with independent noises keep ε = {epsilon:g} and "
