@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import partial
-from itertools import count
 from typing import NoReturn
 
 from tablebuilder_dp import noise, sampling
@@ -115,7 +114,7 @@ def least_variance(
     Raises ValueError where no noise that is not too wide will do, and ArithmeticError where ``MAX_BITS`` bits
     do not decide.
 
-    >>> few, many = (least_variance(1, "1e-6", cells=wanted.cells) for count in (4, 16))
+    >>> few, many = (least_variance(1, "1e-6", cells=cells) for cells in (4, 16))
     >>> few.noise, round(few.least, 2), round(few.rival.least, 2)
     (Geometric(support=53, rate=Fraction(62187, 250000)), 31.83, 71.41)
     >>> many.noise, round(many.least, 2), round(many.rival.least, 2)
@@ -262,12 +261,12 @@ def _widest(wanted: _Wanted) -> float:
 
 def _first(excess: Callable[[float], float], wanted: _Wanted, most: float) -> float | None:
     """The first variance of the grid that keeps δ, moved down to where δ is met; None if none does."""
-    first = lower_bound(wanted.epsilon, wanted.delta, cells=wanted.cells)
-    grid = (first * STEP**step for step in count())
-    variance = next(variance for variance in grid if variance >= most or excess(variance) <= 0)
-    if variance >= most:
-        return None
-    return variance if variance == first else _root(excess, variance / STEP, variance)
+    variance = first = lower_bound(wanted.epsilon, wanted.delta, cells=wanted.cells)
+    while variance < most:
+        if excess(variance) <= 0:
+            return variance if variance == first else _root(excess, variance / STEP, variance)
+        variance *= STEP
+    return None
 
 
 def _root(excess: Callable[[float], float], low: float, high: float) -> float:
