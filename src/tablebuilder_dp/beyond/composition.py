@@ -23,12 +23,15 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tablebuilder_dp import certified, privacy
-from tablebuilder_dp.noise import AnyNoise, Array
+from tablebuilder_dp.noise import AnyNoise, Array, Geometric, check
 from tablebuilder_dp.privacy import Numbers, loss_lattice
 from tablebuilder_dp.support import lattice, parameters
 from tablebuilder_dp.support.intervals import below
+
+_MANY = 16  # cells from which on few terms of a Fourier series matter
 
 
 class Losses(NamedTuple):
@@ -86,6 +89,84 @@ def delta(noise: AnyNoise, epsilon: Numbers, *, cells: int) -> Any:
     if result.min() < privacy.DELTA_MIN:
         raise ValueError(f"delta is below {privacy.DELTA_MIN}; certified.delta encloses it")
     return float(result[0]) if single else result
+
+
+def quick_delta(noise: AnyNoise, epsilon: parameters.Number, *, cells: int) -> float:
+    """δ_k(ε) to a relative error of about 1e-9: of thousands of cells in less than a millisecond.
+
+    For the paper's noise masses p(z) are tilted to p(z)·e^(θz), with the θ that brings the mean loss to ε, so
+    that δ is as accurate, relative to itself, as masses near the centre are. The law of the sum of k tilted
+    noises within 12 standard deviations is a Fourier series, of which some dozens of terms matter where cells
+    are many, and the sum of each term over all losses above ε is a geometric series (Theorem 53). For the
+    geometric noise δ_k is a binomial sum.
+
+    >>> from tablebuilder_dp.noise import Geometric, Noise
+    >>> quick_delta(Noise(25, "0.0102"), 2, cells=10), quick_delta(Geometric(60, "0.25"), 1, cells=8)
+    (0.0009715634433..., 0.030764...)
+    """
+    level, count = float(_level(epsilon)), parameters.integer(cells, "cells", low=1, high=lattice.MOST)
+    infinite = _floor(check(noise), count)
+    if isinstance(noise, Geometric):
+        positive = 1 - float(noise.pmf[0]) - noise.tail
+        return infinite + binomial_delta(positive, noise.tail, float(noise.rate), level, count)
+    gamma, z = float(noise.gamma), np.arange(1 - noise.support, noise.support + 1)
+    tilt = min(0.0, gamma - level / count)
+    exponents = tilt * z - gamma * z.astype(np.float64) ** 2
+    top = float(exponents.max())
+    masses = np.exp(exponents - top)
+    growth = top + math.log(masses.sum() * noise.normaliser)  # ln of the mean of e^(θZ), but for −D
+    masses /= masses.sum()
+    mean = float(masses @ z)
+    deviation = math.sqrt(count * float(masses @ (z - mean) ** 2))
+    places = 2 * min(math.ceil(12 * deviation + 30), count * noise.support)  # an even period of the series
+    start = math.floor(count * mean) - places // 2
+    edge = (count - level / gamma) / 2  # of the sums whose loss is at least ε
+    last = min(math.floor(edge), start + places - 1)
+    terms = last + 1 - max(start, count * (1 - noise.support))
+    if terms <= 0:
+        return infinite
+    if count < _MANY:
+        transform = np.fft.rfft(np.bincount(z % places, weights=masses, minlength=places)).conj()
+    else:
+        most = min(places // 2, math.ceil(9 / deviation * places / math.tau))
+        transform = _transform(masses, 1 - noise.support, math.tau / places * np.arange(most + 1))
+    turns = 1j * math.tau / places * np.arange(len(transform))
+    above = edge - last
+    gains = math.exp(tilt * above) * _geometric_series(turns + tilt, terms)
+    gains -= math.exp((tilt - 2 * gamma) * above) * _geometric_series(turns + tilt - 2 * gamma, terms)
+    parts = (transform**count * np.exp(-turns * last) * gains).real
+    total = 2 * parts.sum() - parts[0] - (parts[-1] if len(parts) > places // 2 else 0)
+    return infinite + math.exp(count * growth - tilt * edge) * max(float(total) / places, 0.0)
+
+
+def _transform(masses: Array, first: int, turns: NDArray[Any]) -> NDArray[Any]:
+    """Σ masses[j]·e^(i·turn·(first + j)) for each turn, with the exponentials of blocks and within them."""
+    block = 64
+    rows = np.zeros((-(-len(masses) // block), block))
+    rows.flat[: len(masses)] = masses
+    within = np.exp(1j * np.outer(np.arange(block), turns))
+    starts = np.exp(1j * np.outer(first + block * np.arange(len(rows)), turns))
+    return np.asarray(((rows @ within) * starts).sum(axis=0))
+
+
+def _geometric_series(exponents: NDArray[Any], terms: int) -> NDArray[Any]:
+    """1 + e^x + … + e^((terms − 1)·x) for each exponent x."""
+    steps = np.expm1(exponents)
+    whole = steps == 0
+    return np.where(whole, terms, np.expm1(terms * exponents) / np.where(whole, 1, steps))
+
+
+def binomial_delta(positive: float, negative: float, rate: float, epsilon: float, cells: int) -> float:
+    """The sum of (1 − e^(ε − L))⁺ over the losses L of k cells, each ± the rate with these probabilities.
+
+    >>> binomial_delta(0.75, 0.25, math.log(3), 0, 1)
+    0.5
+    """
+    lost = np.arange(max(0, math.floor((cells - epsilon / rate) / 2)) + 1)
+    logarithms = np.array([-math.lgamma(j + 1) - math.lgamma(cells - j + 1) for j in lost.tolist()])
+    logarithms += math.lgamma(cells + 1) + (cells - lost) * math.log(positive) + lost * math.log(negative)
+    above = np.maximum(rate * (cells - 2 * lost) - epsilon, 0)
+    return float((np.exp(logarithms) * -np.expm1(-above)).sum())
 
 
 def epsilon(noise: AnyNoise, delta: Numbers, *, cells: int) -> Any:

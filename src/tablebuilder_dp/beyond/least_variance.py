@@ -22,9 +22,8 @@ from fractions import Fraction
 from functools import partial
 from typing import NoReturn
 
-import numpy as np
-
 from tablebuilder_dp import noise, sampling
+from tablebuilder_dp.beyond import composition
 from tablebuilder_dp.beyond.promise import CELLS_MAX, DIGITS, Promise, promise
 from tablebuilder_dp.noise import AnyNoise, Geometric, Noise
 from tablebuilder_dp.sampling import LookupTable
@@ -115,7 +114,7 @@ def least_variance(
     Raises ValueError where no noise that is not too wide will do, and ArithmeticError where ``MAX_BITS`` bits
     do not decide.
 
-    >>> few, many = (least_variance(1, "1e-6", cells=count) for count in (4, 16))
+    >>> few, many = (least_variance(1, "1e-6", cells=cells) for cells in (4, 16))
     >>> few.noise, round(few.least, 2), round(few.rival.least, 2)
     (Geometric(support=53, rate=Fraction(62187, 250000)), 31.83, 71.41)
     >>> many.noise, round(many.least, 2), round(many.rival.least, 2)
@@ -170,9 +169,9 @@ def fixed_support(
     bound = float(noise.variance_bound(half_width))
     target = float(wanted.delta) - _integers(wanted, half_width)
 
-    def excess(variance: float, count: int = wanted.cells) -> float:
+    def excess(variance: float) -> float:
         made = Noise.of_variance(half_width, min(variance, bound * (1 - 1e-6)))
-        return _max_entropy_delta(made, float(wanted.epsilon), count) / target - 1
+        return composition.quick_delta(made, wanted.epsilon, cells=wanted.cells) / target - 1
 
     if target <= 0:
         wanted.refuse()
@@ -202,8 +201,7 @@ def _least(wanted: _Wanted, family: str) -> Choice:
         return kind(support, _short(float(sum(rates)), ROUND_CEILING))
 
     def fits(support: int) -> bool:
-        compute = _geometric_delta if kind is Geometric else _max_entropy_delta
-        value = compute(made(support), float(wanted.epsilon), wanted.cells)
+        value = composition.quick_delta(made(support), wanted.epsilon, cells=wanted.cells)
         return value + _integers(wanted, support) <= wanted.delta
 
     least = math.ceil(math.sqrt(3 * MARGIN * widest + 1))  # where D(D+1)/3 is above the variance
@@ -248,11 +246,11 @@ def _widest(wanted: _Wanted) -> float:
     bits = first_bits(DIGITS)
     most = lattice.WIDEST**2 / (8 * bits * MARGIN * wanted.cells)
 
-    def excess(variance: float, count: int = wanted.cells) -> float:
+    def excess(variance: float) -> float:
         support = _wide(wanted, variance)
         # From V = 2 on, γ = 1/(2V) up to a part of e^(−π²/γ)/γ, which float64 does not see.
         made = Noise(support, 0.5 / variance) if variance >= 2 else Noise.of_variance(support, variance)
-        return _max_entropy_delta(made, float(wanted.epsilon), count) / float(wanted.delta) - 1
+        return composition.quick_delta(made, wanted.epsilon, cells=wanted.cells) / float(wanted.delta) - 1
 
     found = _first(excess, wanted, most) if excess(most) <= 0 else None
     if found is None:
@@ -261,18 +259,12 @@ def _widest(wanted: _Wanted) -> float:
     return found
 
 
-def _first(excess: Callable[..., float], wanted: _Wanted, most: float) -> float | None:
-    """The first variance of the grid that keeps δ, moved down to where δ is met; None if none does.
-
-    As δ_j ≤ δ_k for j < k (Theorem 35), a variance that fails for fewer cells fails.
-    """
-    variance, count = lower_bound(wanted.epsilon, wanted.delta, cells=wanted.cells), 1
-    first = variance
+def _first(excess: Callable[[float], float], wanted: _Wanted, most: float) -> float | None:
+    """The first variance of the grid that keeps δ, moved down to where δ is met; None if none does."""
+    variance = first = lower_bound(wanted.epsilon, wanted.delta, cells=wanted.cells)
     while variance < most:
-        while excess(variance, count) <= 0:
-            if count == wanted.cells:
-                return variance if variance == first else _root(excess, variance / STEP, variance)
-            count = min(2 * count, wanted.cells)
+        if excess(variance) <= 0:
+            return variance if variance == first else _root(excess, variance / STEP, variance)
         variance *= STEP
     return None
 
@@ -284,70 +276,15 @@ def _root(excess: Callable[[float], float], low: float, high: float) -> float:
     return float(brentq(excess, low, high, rtol=1e-9))
 
 
-def _max_entropy_delta(made: AnyNoise, epsilon: float, cells: int) -> float:
-    """δ_k(ε) of the paper's noise in float64, by a fast Fourier transform that keeps small δ accurate.
-
-    Masses p(z) are tilted to p(z)·e^(θz) with the θ that brings the mean loss to ε, and the sum of k tilted
-    noises is computed within 12 standard deviations. Tilting back multiplies by known factors, the largest of
-    them where the loss is ε, so that δ is as accurate, relative to itself, as masses near the centre.
-    """
-    support, gamma = made.support, float(made.rates[1])
-    z = np.arange(1 - support, support + 1)
-    tilt = min(0.0, gamma - epsilon / cells)
-    exponents = tilt * z - gamma * z.astype(np.float64) ** 2
-    top = float(exponents.max())
-    masses = np.exp(exponents - top)
-    growth = top + math.log(masses.sum() * made.normaliser)  # ln of the mean of e^(θZ), but for −D
-    masses /= masses.sum()
-    mean = float(masses @ z)
-    deviation = math.sqrt(cells * float(masses @ (z - mean) ** 2))
-    edge = (cells - epsilon / gamma) / 2  # of the sums whose loss is at least ε
-    infinite = -math.expm1(cells * math.log1p(-float(made.pmf[0])))
-    places = _fast_length(min(cells * (2 * support - 1) + 1, 2 * math.ceil(12 * deviation + 30)))
-    start = math.floor(cells * mean) - places // 2
-    last = min(math.floor(edge), start + places - 1)
-    if last < max(start, cells * (1 - support)):
-        return infinite
-    single = np.bincount(z % places, weights=masses, minlength=places)
-    sums = np.fft.irfft(lattice.repeated(np.fft.rfft(single), cells, np.multiply), places)
-    t = np.arange(start, last + 1)
-    below = t - edge
-    gains = sums[t % places] * np.exp(-tilt * below) * -np.expm1(2 * gamma * below)
-    return infinite + math.exp(cells * growth - tilt * edge) * max(float(gains.sum()), 0.0)
-
-
-def _fast_length(least: int) -> int:
-    """A length of at least so much without large prime factors."""
-    power = 1 << max(least - 1, 1).bit_length()
-    return min(size for size in (power, power // 8 * 5, power // 4 * 3, power // 8 * 7) if size >= least)
-
-
 def _largest_rate(wanted: _Wanted) -> float:
     """Where δ_k of the geometric noise of unbounded support, which rises with the rate, is δ (Theorem 51)."""
     epsilon, target = float(wanted.epsilon), float(wanted.delta)
 
     def excess(rate: float) -> float:
         positive, negative = 1 / (1 + math.exp(-rate)), 1 / (1 + math.exp(rate))
-        return _binomial_delta(positive, negative, rate, epsilon, wanted.cells) / target - 1
+        return composition.binomial_delta(positive, negative, rate, epsilon, wanted.cells) / target - 1
 
     low = high = epsilon / wanted.cells  # where no loss is above ε
     while excess(high) < 0:
         low, high = high, 2 * high
     return _root(excess, low, high)
-
-
-def _geometric_delta(made: AnyNoise, epsilon: float, cells: int) -> float:
-    """δ_k(ε) of the geometric noise in float64 (Theorem 35, part 5)."""
-    edge = float(made.pmf[0])
-    infinite = -math.expm1(cells * math.log1p(-edge))
-    positive, negative = 1 - edge - made.tail, made.tail
-    return infinite + _binomial_delta(positive, negative, float(made.rates[0]), epsilon, cells)
-
-
-def _binomial_delta(positive: float, negative: float, rate: float, epsilon: float, cells: int) -> float:
-    """The sum of (1 − e^(ε − L))⁺ over the losses L of k cells, each ± the rate with these probabilities."""
-    lost = np.arange(max(0, math.floor((cells - epsilon / rate) / 2)) + 1)
-    logarithms = np.array([-math.lgamma(j + 1) - math.lgamma(cells - j + 1) for j in lost.tolist()])
-    logarithms += math.lgamma(cells + 1) + (cells - lost) * math.log(positive) + lost * math.log(negative)
-    above = np.maximum(rate * (cells - 2 * lost) - epsilon, 0)
-    return float((np.exp(logarithms) * -np.expm1(-above)).sum())

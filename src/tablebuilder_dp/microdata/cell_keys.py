@@ -2,15 +2,15 @@
 
 *cells*: a keyed hash of the edition, of the input's bytes, of the noise's weights and of what the cell is.
 For any fixed records the keys of different cells are independent and uniform, so a whole table with its
-margins can be promised an (ε, δ) (Theorem 53). The same cell has the same noise wherever it appears in an
+margins can be promised an (ε, δ) (Theorem 54). The same cell has the same noise wherever it appears in an
 edition; other records get fresh noise, so that nothing can be subtracted.
 
 *records*: a keyed hash of the edition, of the weights and of the four sums of the cell's record keys, so that
 equal sets of people have equal noise, whatever is asked for. Keys of different sets are independent, but two
-cells one person apart give the person away, as in every scheme of this kind (Theorem 60).
+cells one person apart give the person away, as in every scheme of this kind (Theorem 61).
 
 *sums*: the paper's equations (36) and (37), and the single column of keys of other software: the keys of a
-total and of its parts are tied to each other (Theorem 61). For experiments, and to make others' tables again.
+total and of its parts are tied to each other (Theorem 62). For experiments, and to make others' tables again.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def of_cells(
     """64 bits for each description, from the edition and the digests of input and weights too.
 
     Edition and digests go into the key of the hash, in an encoding that no others share. For fixed records
-    the keys are independent and uniform, as far as a cipher can be (Theorem 53).
+    the keys are independent and uniform, as far as a cipher can be (Theorem 54).
     """
     return _first_64(secret.hashes(hidden, "cell keys", descriptions, edition.encode(), digest, weights))
 
@@ -66,7 +66,7 @@ def of_records(hidden: secret.Secret, sums: Keys, descriptions: Any, *, edition:
     An empty cell has a key from what it is.
 
     A record key is never 0, so that the sums of an empty cell are those of no other. One cell is protected,
-    two that are one person apart are not (Theorem 60).
+    two that are one person apart are not (Theorem 61).
     """
     people = pa.array(list(map(bytes, sums.astype(">u8"))), pa.binary())
     keys = _first_64(secret.hashes(hidden, "keys of sets", people, edition.encode(), weights))
@@ -81,7 +81,7 @@ def of_records(hidden: secret.Secret, sums: Keys, descriptions: Any, *, edition:
 def of_sums(sums: Keys, keysize: int) -> Keys:
     """The paper's XOR of four sums, or one column's sum modulo KEYSIZE as other software has it.
 
-    One cell is protected; several are not, as their keys depend on each other (Theorem 61).
+    One cell is protected; several are not, as their keys depend on each other (Theorem 62).
     """
     if sums.shape[1] == 1:
         return sums[:, 0] % np.uint64(keysize)
@@ -116,7 +116,7 @@ def input_digest(hidden: secret.Secret, source: Any) -> Iterator[Future[bytes]]:
     """A keyed digest of all bytes of the input, taken beside what is done meanwhile: HMAC-SHA256.
 
     Of files it is that of their bytes, in the order of their names; of a table in memory, of its Arrow
-    bytes. A future has it. Two inputs with one digest are as unlikely as Theorem 54 says. What is left to be
+    bytes. A future has it. Two inputs with one digest are as unlikely as Theorem 55 says. What is left to be
     read when the block ends with an error is not read.
 
     Raises ValueError for a place that only Spark can read, and where a file changes meanwhile.

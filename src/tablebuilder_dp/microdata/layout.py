@@ -73,7 +73,7 @@ class Layout:
     def cells_changed(
         self, neighbours: str = NEIGHBOURS[0], *, categories: Mapping[str, Sequence[Any]] | None = None
     ) -> int:
-        """The most counts in which two neighbouring sets of records differ, each by one (Theorem 55).
+        """The most counts in which two neighbouring sets of records differ, each by one (Theorem 56).
 
         A record that is added or removed changes one count in each partition. A record that is replaced
         changes at most two in each partition of two or more cells, and none in the others, such as the

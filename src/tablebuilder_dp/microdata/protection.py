@@ -97,7 +97,7 @@ def design(
     """The noise of least variance for which a whole table keeps (ε, δ).
 
     ``cells`` is the number of counts that one person changes, as `Layout.cells_changed` has it, in all
-    tables that share the noise and the edition (Theorem 57); ``noise`` is
+    tables that share the noise and the edition (Theorem 58); ``noise`` is
     one of `least_variance.FAMILIES`. Negative counts are published as they are ("signed") or as 0
     ("clamped").
 

@@ -103,7 +103,7 @@ def hashes(secret: Secret, purpose: str, texts: Any, *fields: bytes) -> NDArray[
     """128 bits for each text of an Arrow array, as four 32-bit numbers.
 
     The key is that for the purpose and the fields. What it means for a promise that a cipher takes the place
-    of random functions is Theorem 54.
+    of random functions is Theorem 55.
 
     Returns an array of shape (texts, 4).
 

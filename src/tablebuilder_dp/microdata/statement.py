@@ -44,8 +44,8 @@ def facts(
 ) -> dict[str, Any]:
     """The statement as it is written in JSON.
 
-    ``whole_table`` is the (ε, δ) of everything in the table (Theorem 56), for which keys of cells are
-    needed, and categories that were listed without looking at the records; where they were not (Theorem 58),
+    ``whole_table`` is the (ε, δ) of everything in the table (Theorem 57), for which keys of cells are
+    needed, and categories that were listed without looking at the records; where they were not (Theorem 59),
     ``given_categories`` has what would hold if they had been known before. ``one_cell`` is that of one
     published count, for a design or a table that is about one.
     """
@@ -175,7 +175,7 @@ def one_apart(table: Table) -> dict[str, float]:
     ``delta`` is the largest for n ≥ 1 others: without the person the two are one set of records with one key,
     so the answers agree. With the person they have independent keys and agree only by chance; all other
     answers happen to this case alone (Theorem 13). ``at_least`` is what no scheme of this kind can go below
-    with the noise of large counts, however its keys depend on each other (Theorem 59).
+    with the noise of large counts, however its keys depend on each other (Theorem 60).
 
     >>> one_apart(LookupTable(4, (1, 3, 4)))
     {'delta': 0.75, 'at_least': 0.5}

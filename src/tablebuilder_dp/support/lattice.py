@@ -54,7 +54,7 @@ def power(masses: Array, terms: int) -> Array:
     >>> power(np.array([0.25, 0.5, 0.25]), 2)
     array([0.0625, 0.25  , 0.375 , 0.25  , 0.0625])
     """
-    return repeated(masses, terms, np.convolve)
+    return _repeated(masses, terms, np.convolve)
 
 
 class Window(NamedTuple):
@@ -83,7 +83,7 @@ def power_from_below(start: Window, terms: int, *, bits: int) -> Window:
         zeros = next((place for place in range(product.length()) if product[place]), 0)
         return first + zeros, product.right_shift(zeros)
 
-    first, product = repeated((start.first, fmpz_poly(start.masses)), terms, multiply)
+    first, product = _repeated((start.first, fmpz_poly(start.masses)), terms, multiply)
     return Window(first, [int(value) for value in product.coeffs()])
 
 
@@ -167,12 +167,7 @@ def inverse(delta: float, masses: Array, *, infinite: float, unit: float) -> flo
     return min(kink - width + float(np.logaddexp(0, width + math.log(missing / slope))), kink)
 
 
-def repeated(single: Masses, terms: int, multiply: Callable[[Masses, Masses], Masses]) -> Masses:
-    """The k-th power of anything under a product, by squaring.
-
-    >>> repeated(3, 5, int.__mul__)
-    243
-    """
+def _repeated(single: Masses, terms: int, multiply: Callable[[Masses, Masses], Masses]) -> Masses:
     result = single
     for bit in f"{terms:b}"[1:]:
         result = multiply(result, result)

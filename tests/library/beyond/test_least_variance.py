@@ -15,7 +15,7 @@ from tablebuilder_dp import certified, design, sampling
 from tablebuilder_dp.beyond import composition, least_variance
 from tablebuilder_dp.beyond.least_variance import STEP, Choice, fixed_support, lower_bound
 from tablebuilder_dp.beyond.promise import promise
-from tablebuilder_dp.noise import AnyNoise, Geometric, Noise
+from tablebuilder_dp.noise import Geometric, Noise
 
 KNOWN = {
     1: (17.90, 1.84),
@@ -88,20 +88,6 @@ def test_variances_of_the_grid_below_the_least_fail_by_enclosures(
     assert tried > 20
     noise = Noise.of_variance(math.ceil(12 * math.sqrt(found)), found * 1.0001)
     assert certified.delta(noise, epsilon, cells=cells, digits=6).upper < Fraction(delta)
-
-
-@pytest.mark.parametrize("cells", [1, 3, 20, 200])
-@pytest.mark.parametrize("epsilon", ["0.001", "0.1", "1", "6"])
-@pytest.mark.parametrize("variance", [0.05, 1, 30, 700])
-def test_float64_agrees_with_the_enclosure_however_small(cells: int, epsilon: str, variance: float) -> None:
-    support = 8 + math.ceil(7 * math.sqrt(variance))
-    noises: list[tuple[AnyNoise, Any]] = [
-        (Noise.of_variance(support, variance), least_variance._max_entropy_delta),
-        (Geometric.of_variance(support, variance), least_variance._geometric_delta),
-    ]
-    for noise, compute in noises:
-        exact = float(certified.delta(noise, epsilon, cells=cells, digits=12))
-        assert compute(noise, float(epsilon), cells) == pytest.approx(exact, rel=1e-8)
 
 
 def test_geometric_noise_of_more_variance_is_the_one_of_less_with_more_noise() -> None:

@@ -1,4 +1,4 @@
-"""What a whole 2×2 table with margins gives away, counted in worlds of a few keys (Theorems 53 to 61)."""
+"""What a whole 2×2 table with margins gives away, counted in worlds of a few keys (Theorems 54 to 62)."""
 
 from collections import Counter
 from fractions import Fraction
