@@ -100,6 +100,15 @@ def _wanted(epsilon: Number, delta: Number, cells: int, keysize: int) -> _Wanted
     return wanted if _integers(wanted, 1) < wanted.delta else wanted.refuse()
 
 
+def family(made: AnyNoise) -> str:
+    """The name of the family of a noise.
+
+    >>> family(Geometric(3, 1))
+    'geometric'
+    """
+    return FAMILIES[1] if isinstance(made, Noise) else FAMILIES[2]
+
+
 def least_variance(
     epsilon: Number, delta: Number, *, cells: int, family: str = "best", keysize: int = 2**64
 ) -> Choice:

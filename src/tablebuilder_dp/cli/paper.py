@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tablebuilder_dp import design, privacy, sampling
-from tablebuilder_dp.beyond import best_gamma, composition, symmetric
+from tablebuilder_dp.beyond import best_gamma, composition, least_variance, symmetric
 from tablebuilder_dp.cli import tables
 from tablebuilder_dp.cli.answers import PROGRAM, Answer, Register
 from tablebuilder_dp.counts import perturbation_table, small_counts, table_files
@@ -19,7 +19,9 @@ from tablebuilder_dp.support import files, parameters
 
 def register(command: Register) -> None:
     """Add the commands."""
-    guide = command("design", _design, "the smallest support that reaches (epsilon, delta)")
+    guide = command(
+        "design", _design, "the smallest support that reaches (epsilon, delta), or the noise for many cells"
+    )
     guide.add_argument("--epsilon", required=True, metavar="E", help="privacy loss, above 0")
     guide.add_argument(
         "--delta",
@@ -31,6 +33,16 @@ def register(command: Register) -> None:
     add_slack(choice)
     choice.add_argument(
         "--free-gamma", action="store_true", help="take the best gamma for each support, not Proposition 3's"
+    )
+    choice.add_argument(
+        "--cells",
+        metavar="K",
+        help="the noise of least variance with which K cells of one person keep (epsilon, delta) together",
+    )
+    guide.add_argument(
+        "--noise",
+        choices=least_variance.FAMILIES,
+        help=f"with --cells (default: {least_variance.FAMILIES[0]})",
     )
 
     profile = command("privacy", _privacy, "delta at one or more epsilon for a given noise or table")
@@ -93,6 +105,10 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
 
 
 def _design(options: argparse.Namespace) -> Answer:
+    if options.cells is not None:
+        return _design_for_cells(options)
+    if options.noise is not None:
+        raise ValueError("argument --noise: not allowed without --cells")
     own: dict[str, float]
     if options.free_gamma:
         made = best_gamma.guide(options.epsilon, options.delta)
@@ -117,6 +133,35 @@ def _design(options: argparse.Namespace) -> Answer:
         "",
         "        z   p(z) = p(-z)",
         *_shortened([f"  {z:7d}   {_digits(p)}" for z, p in upper_half]),
+    ]
+    return Answer(answer, "\n".join(text))
+
+
+def _design_for_cells(options: argparse.Namespace) -> Answer:
+    cells = parameters.read_integer(options.cells, "cells")
+    family = options.noise or least_variance.FAMILIES[0]
+    made = least_variance.least_variance(options.epsilon, options.delta, cells=cells, family=family)
+    rivals = {least_variance.family(made.rival.noise): made.rival.variance} if made.rival else {}
+    variances = {least_variance.family(made.noise): made.variance, **rivals}
+    answer: dict[str, Any] = {
+        "noise": next(iter(variances)),
+        "support": made.noise.support,
+        "rate": float(max(made.noise.rates)),
+        "variance": made.variance,
+        "standard_deviation": math.sqrt(made.variance),
+        "variances": variances,
+        "epsilon": float(made.promise.epsilon),
+        "delta_target": float(parameters.delta(options.delta)),
+        "delta": sampling.rounded_up(made.promise.delta),
+        "cells": cells,
+        "keysize": made.table.keysize,
+    }
+    shown = {"D": answer["support"], **{name: answer[name] for name in ("rate", "variance", "delta")}}
+    text = [
+        f"Noise of least variance for epsilon {options.epsilon}, delta {options.delta} of "
+        f"{f'{cells} cells together' if cells > 1 else 'one cell'}: {answer['noise']}",
+        *_lines({**shown, "standard deviation": answer["standard_deviation"]}),
+        *(f"  {name} noise would need a variance of {_digits(value)}" for name, value in rivals.items()),
     ]
     return Answer(answer, "\n".join(text))
 

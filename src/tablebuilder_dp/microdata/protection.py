@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from tablebuilder_dp import certified, sampling
 from tablebuilder_dp import design as design_guide
 from tablebuilder_dp.beyond import symmetric
-from tablebuilder_dp.beyond.least_variance import FAMILIES, least_variance
+from tablebuilder_dp.beyond.least_variance import family, least_variance
 from tablebuilder_dp.cellkey import BITS
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts import table_files
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
-from tablebuilder_dp.noise import AnyNoise, Noise
+from tablebuilder_dp.noise import AnyNoise
 from tablebuilder_dp.sampling import LookupTable
 from tablebuilder_dp.support import parameters
 
@@ -172,11 +172,6 @@ def design_per_cell(
         slack=noise.slack,
         rule=rule,
     )
-
-
-def family(noise: AnyNoise) -> str:
-    """The name of the family that a noise belongs to, one of `least_variance.FAMILIES`."""
-    return FAMILIES[1] if isinstance(noise, Noise) else FAMILIES[2]
 
 
 def largest(table: Table) -> LookupTable:

@@ -15,12 +15,13 @@ from itertools import pairwise
 from typing import Any
 
 from tablebuilder_dp import certified
+from tablebuilder_dp.beyond.least_variance import family
 from tablebuilder_dp.beyond.promise import promise
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.microdata.cell_keys import CIPHER
 from tablebuilder_dp.microdata.layout import Layout
-from tablebuilder_dp.microdata.protection import Protection, Table, family, largest
+from tablebuilder_dp.microdata.protection import Protection, Table, largest
 from tablebuilder_dp.sampling import LookupTable, rounded_up
 from tablebuilder_dp.support import parameters
 

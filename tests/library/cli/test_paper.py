@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from tablebuilder_dp import certified, design, privacy, sampling
-from tablebuilder_dp.beyond import best_gamma, composition, symmetric
+from tablebuilder_dp.beyond import best_gamma, composition, least_variance, symmetric
 from tablebuilder_dp.certified import Enclosed
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.counts import perturbation_table, table_files
@@ -79,6 +80,24 @@ def test_design_with_free_gamma(capsys: pytest.CaptureFixture[str]) -> None:
         main.main([*DESIGN, "--free-gamma", "--slack", "0.1"])
     assert stopped.value.code == 2
     assert "not allowed with argument" in capsys.readouterr().err
+
+
+def test_design_for_many_cells(capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["design", "--epsilon", "1", "--delta", "1e-6", "--cells"]
+    found = answer(capsys, *call, "16")
+    made = least_variance.least_variance(1, "1e-6", cells=16)
+    assert (found["noise"], found["support"], found["variance"]) == ("max-entropy", 94, made.variance)
+    assert found["rate"] == float(made.noise.rates[1])
+    assert made.promise.delta <= found["delta"] <= found["delta_target"] == 1e-6
+    assert found["standard_deviation"] == math.sqrt(found["variance"])
+    assert list(found["variances"]) == ["max-entropy", "geometric"]
+    said = text(capsys, *call, "16")
+    assert said.startswith("Noise of least variance for epsilon 1, delta 1e-6 of 16 cells together: max-ent")
+    assert "geometric noise would need a variance of 477.86" in said
+    alone = answer(capsys, *call, "4", "--noise", "max-entropy")
+    assert list(alone["variances"]) == ["max-entropy"]
+    assert alone["variance"] > answer(capsys, *call, "4")["variance"]
+    assert "of one cell: geometric" in text(capsys, *call, "1")
 
 
 def test_privacy_of_many_cells(capsys: pytest.CaptureFixture[str]) -> None:
@@ -314,6 +333,9 @@ BAD = {
         "0",
     ],
     "delta must be a number in (0, 1), got '1'": ["design", "--epsilon", "1", "--delta", "1"],
+    "argument --noise: not allowed without --cells": [*DESIGN, "--noise", "best"],
+    "argument --slack: not allowed with argument --cells": [*DESIGN, "--cells", "2", "--slack", "0.1"],
+    "cells must be an integer from 1 to 4096, got 0": [*DESIGN, "--cells", "0"],
     "slack must be a number in [0, 1], got '2'": [*DESIGN, "--slack", "2"],
     "gamma must be a number in (0, 690], got 'inf'": [
         "privacy",
