@@ -18,7 +18,7 @@ from tablebuilder_dp.beyond import composition
 from tablebuilder_dp.beyond.promise import CELLS_MAX, Promise, _sum_above, promise
 from tablebuilder_dp.noise import AnyNoise, Geometric, Noise
 from tablebuilder_dp.sampling import LookupTable
-from tablebuilder_dp.support.intervals import enclosure, precision
+from tablebuilder_dp.support.intervals import Enclosure, ball, enclosure, precision
 
 Pair = tuple[int, int]
 
@@ -180,6 +180,11 @@ def test_bounds_are_sharp_however_small_they_are() -> None:
     found = _sum_above(Fraction(0), lambda: certified.composed_delta_ball(noise, Fraction(2), 2))
     assert exact.upper < Fraction(1, 10**80)
     assert exact.lower < found < exact.upper * (1 + Fraction(1, 10**5))
+
+
+def test_what_no_precision_decides_is_an_error() -> None:
+    with pytest.raises(ArithmeticError, match="^no decision at 16384 bits"):
+        _sum_above(Fraction(0), lambda: ball(Enclosure(Fraction(0), Fraction(1))))
 
 
 @pytest.mark.parametrize("noise", [Noise(20, "0.02"), Geometric(20, "0.3")])
