@@ -391,6 +391,14 @@ def test_nearest_weights_of_a_wide_noise_are_zero_where_it_hardly_reaches() -> N
     assert sampling.distance(Noise(5000, "0.001"), table).upper < Fraction(250, 2**64)
 
 
+def test_nearest_integers_that_leave_less_than_nothing_for_zero_are_refused() -> None:
+    """35 keys for 21 values: 1.67 keys each become 2, which is 40 without 0."""
+    with pytest.raises(
+        ValueError, match=r"^keysize must be so large that the nearest .* at support 10, got 35"
+    ):
+        sampling.nearest(Noise(10, "1e-6"), 35)
+
+
 def test_keys_of_64_bits_find_their_noise_at_every_edge() -> None:
     noise = Geometric(30, "0.7")
     table = sampling.lookup_table(noise, keysize=2**64, rule=sampling.nearest)

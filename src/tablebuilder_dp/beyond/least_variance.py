@@ -270,11 +270,11 @@ def _widest(wanted: _Wanted) -> float:
 
 def _first(excess: Callable[[float], float], wanted: _Wanted, most: float) -> float | None:
     """The first variance of the grid that keeps δ, moved down to where δ is met; None if none does."""
-    variance = first = lower_bound(wanted.epsilon, wanted.delta, cells=wanted.cells)
+    variance = before = lower_bound(wanted.epsilon, wanted.delta, cells=wanted.cells)
     while variance < most:
         if excess(variance) <= 0:
-            return variance if variance == first else _root(excess, variance / STEP, variance)
-        variance *= STEP
+            return variance if variance == before else _root(excess, before, variance)
+        before, variance = variance, variance * STEP
     return None
 
 
@@ -282,7 +282,7 @@ def _root(excess: Callable[[float], float], low: float, high: float) -> float:
     """Where a function changes its sign."""
     from scipy.optimize import brentq  # here, as its import outlasts most uses of the command line
 
-    return float(brentq(excess, low, high, rtol=1e-9))
+    return float(brentq(excess, low, high, xtol=1e-9 * low, rtol=1e-9))
 
 
 def _largest_rate(wanted: _Wanted) -> float:

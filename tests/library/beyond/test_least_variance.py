@@ -206,3 +206,10 @@ def test_fewer_keys_cost_variance_or_support() -> None:
     assert few.promise.delta <= Fraction("1e-4")
     assert few.table.keysize == 2**26
     assert few.noise.support >= many.noise.support
+
+
+def test_enclosures_decide_and_float64_only_proposes(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = composition.quick_delta
+    monkeypatch.setattr(composition, "quick_delta", lambda *given, **more: 0.97 * honest(*given, **more))
+    for family in least_variance.FAMILIES[1:]:
+        is_kept(least(1, "1e-6", cells=8, family=family), 1, "1e-6", 8)

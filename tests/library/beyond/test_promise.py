@@ -1,21 +1,24 @@
 """What is promised for k cells: held against every answer of small worlds, counted in whole keys."""
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from math import prod
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.strategies import decimals
 
 from tablebuilder_dp import certified, sampling
-from tablebuilder_dp.beyond.promise import CELLS_MAX, Promise, promise
+from tablebuilder_dp.beyond import composition
+from tablebuilder_dp.beyond.promise import CELLS_MAX, Promise, _sum_above, promise
 from tablebuilder_dp.noise import AnyNoise, Geometric, Noise
 from tablebuilder_dp.sampling import LookupTable
+from tablebuilder_dp.support.intervals import Enclosure, ball, enclosure, precision
 
 Pair = tuple[int, int]
 
@@ -47,7 +50,7 @@ def truth(cells: Sequence[list[Pair]], keysize: int, epsilon: Fraction) -> tuple
         growth = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
         deltas, beyond = [mpmath.mpf(0)] * 2, [0, 0]
         for answer in product(*cells):
-            p, q = (prod(pair[side] for pair in answer) for side in (0, 1))
+            p, q = (math.prod(pair[side] for pair in answer) for side in (0, 1))
             deltas = [deltas[0] + max(0, p - growth * q), deltas[1] + max(0, q - growth * p)]
             if p > growth * q or q > growth * p:
                 beyond = [beyond[0] + p, beyond[1] + q]
@@ -94,8 +97,8 @@ def test_promises_of_64_bits_are_sharp(noise: AnyNoise, cells: int) -> None:
     table, epsilon = made(noise, 2**64), Fraction("0.5")
     found = promise(noise, table, epsilon, cells=cells)
     delta, beyond = truth([cell(table, None, 1)] * cells, 2**64, epsilon)
-    assert float(found.delta) == pytest.approx(float(delta), rel=2e-6)
-    assert float(found.loss_above_epsilon) == pytest.approx(float(beyond), rel=2e-6)
+    assert float(found.delta) == pytest.approx(float(delta), rel=2e-6, abs=0)
+    assert float(found.loss_above_epsilon) == pytest.approx(float(beyond), rel=2e-6, abs=0)
     assert found.delta > certified.delta(noise, epsilon, cells=cells).lower
 
 
@@ -146,6 +149,56 @@ def test_many_cells_are_promised_in_time() -> None:
     found = promise(noise, made(noise, 2**64), 1, cells=CELLS_MAX)
     truth = certified.delta(noise, 1, cells=CELLS_MAX, digits=9)
     assert truth.upper < found.delta < truth.upper * (1 + Fraction(1, 10**5))
+
+
+def test_a_value_without_keys_gives_its_neighbours_away() -> None:
+    noise, table = Noise(1, 7), LookupTable(2**16, (0, 2**16, 2**16))  # p(1) is below 0.001
+    found = promise(noise, table, 8, cells=1)
+    assert truth([cell(table, None, 1)], 2**16, Fraction(8)) == (1, 1)
+    assert float(certified.delta(noise, 8)) < 0.001
+    assert found.delta == found.loss_above_epsilon == 1
+    noise = Noise(2, 3)  # KEYSIZE·p(2) is 0.36, so that of 2^16 keys 2 has none, and 1 has 4.5 %
+    table = made(noise, 2**16)
+    found = promise(noise, table, 10, cells=1)
+    assert (
+        0.04 < truth([cell(table, None, -1)], 2**16, Fraction(10))[1] <= float(found.loss_above_epsilon) < 0.1
+    )
+
+
+def test_the_bound_for_clamped_answers_is_the_best_of_some_epsilons() -> None:
+    noise, level = Noise(20, "0.02"), Fraction(1)
+    table = made(noise, 2**64)
+    deltas = {2.0**-j: promise(noise, table, level - Fraction(1, 2**j), cells=3).delta for j in range(1, 11)}
+    bounds = [float(delta) * (1 + math.exp(-1)) / -math.expm1(-gap) for gap, delta in deltas.items()]
+    found = promise(noise, table, level, cells=3, clamped=True).loss_above_epsilon
+    assert float(found) == pytest.approx(min(bounds), rel=1e-5)
+
+
+def test_bounds_are_sharp_however_small_they_are() -> None:
+    noise = Geometric(200, 1)
+    exact = certified.delta(noise, 2, cells=2)
+    found = _sum_above(Fraction(0), lambda: certified.composed_delta_ball(noise, Fraction(2), 2))
+    assert exact.upper < Fraction(1, 10**80)
+    assert exact.lower < found < exact.upper * (1 + Fraction(1, 10**5))
+
+
+def test_what_no_precision_decides_is_an_error() -> None:
+    with pytest.raises(ArithmeticError, match="^no decision at 16384 bits"):
+        _sum_above(Fraction(0), lambda: ball(Enclosure(Fraction(0), Fraction(1))))
+
+
+@pytest.mark.parametrize("noise", [Noise(20, "0.02"), Geometric(20, "0.3")])
+def test_few_bits_enclose_the_probability_of_a_loss_beyond_epsilon(noise: AnyNoise) -> None:
+    for epsilon in (Fraction("0.5"), Fraction(3), Fraction(40)):
+        with precision(300):
+            exact = float(certified.loss_beyond_ball(noise, epsilon, 9))
+        losses = composition.losses(noise, cells=9)
+        beyond = float(losses.probability[np.abs(losses.loss) > float(epsilon)].sum())
+        assert exact == pytest.approx(losses.infinite + beyond, rel=1e-9)
+        for bits in (12, 16, 24, 48):
+            with precision(bits):
+                found = enclosure(certified.loss_beyond_ball(noise, epsilon, 9))
+            assert exact in found
 
 
 def test_nothing_is_promised_beyond_certainty() -> None:
