@@ -11,6 +11,7 @@ from tablebuilder_dp.microdata.statement import up
 
 Facts = Mapping[str, Any]
 _WIDTH = 100
+_LARGE = 700  # beyond it float64 has no exponential
 _DIFFER = {"add-or-remove": "one record that is there or not", "replace": "the values of one record"}
 _ODDS = {
     "add-or-remove": "those that the person is in the records",
@@ -118,7 +119,9 @@ def _epsilon(value: float | str) -> str:
 
 
 def _factor(epsilon: float | str) -> str:
-    return "inf" if isinstance(epsilon, str) else f"{up(math.exp(epsilon)):g}"
+    if isinstance(epsilon, str):
+        return "inf"
+    return f"{up(math.exp(epsilon)):g}" if epsilon < _LARGE else f"exp({_epsilon(epsilon)})"
 
 
 def _one_cell(facts: Facts) -> list[str]:
@@ -234,8 +237,10 @@ def _several_cells(facts: Facts) -> str:
             "their total can tell more about a person than two independent counts."
         )
     elif facts["keys"] == "records":
-        why += " Equal sets of people have equal noise, so two cells that differ by one person betray the "
-        "person."
+        why += (
+            " Equal sets of people have equal noise, so two cells that differ by one person betray the "
+            "person."
+        )
     if facts["keys"] == "sums":
         why += (
             " A cell that is published again with the noise of another design keeps its key: its two noises "
