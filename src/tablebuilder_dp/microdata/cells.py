@@ -204,8 +204,7 @@ def _check_keys(rows: Any, keys: Sequence[str], keysize: int, margins: bool) -> 
     means = np.array([rows[f"sum_k{place}"].to_numpy() / people for place in range(len(keys))])
     if (np.average(means, axis=1, weights=people) < 3 / 8 * keysize).any():
         raise ValueError(
-            f"record_keys must be spread over all of [0, {keysize}), the keys of the table, which "
-            f"{', '.join(keys)} are not"
+            f"record_keys must be spread over all of [0, {keysize}), which {', '.join(keys)} are not"
         )
     if any(np.array_equal(first, second) for first, second in combinations(means, 2)):
         raise ValueError(f"record_keys must be independent, but two of {', '.join(keys)} are equal")

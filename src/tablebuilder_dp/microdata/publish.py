@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tablebuilder_dp.cellkey import BITS
 from tablebuilder_dp.microdata import cell_keys, formats, listing, records, secret, sources, statement, words
 from tablebuilder_dp.microdata import cells as counting
 from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout
@@ -176,9 +177,8 @@ def perturb(
         digest = None
         if chosen == "cells" and hidden is not None:
             digest = reading.enter_context(cell_keys.input_digest(hidden, source))
-        counted = counting.count(
-            opened, layout, keys=names, keysize=protection.table.keysize, categories=lists
-        )
+        keysize = protection.table.keysize if chosen == "sums" else 2**BITS
+        counted = counting.count(opened, layout, keys=names, keysize=keysize, categories=lists)
         listing.check_paths(counted, paths)
         if only_positive and protection.keeps_empty and listed is None:
             counted = listing.sorted_cells(counted)
