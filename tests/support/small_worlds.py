@@ -203,5 +203,7 @@ def composed(weights: Sequence[int], growth: Fraction, *, rise: int, fall: int =
                 both = (p * mass, q * other)
                 more[both] = more.get(both, 0) + times
         pairs = more
-    gain = sum((times * max(Fraction(0), p - growth * q) for (p, q), times in pairs.items()), Fraction(0))
-    return gain / size ** (rise + fall)
+    scale, level = growth.denominator, growth.numerator
+    gain = sum(times * max(0, scale * p - level * q) for (p, q), times in pairs.items())
+    ways: int = size ** (rise + fall)
+    return Fraction(gain, scale * ways)

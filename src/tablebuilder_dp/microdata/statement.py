@@ -67,9 +67,9 @@ def facts(
     }
     if edition is not None:
         stated |= {"edition": edition, "cipher": CIPHER}
-    whole = _whole_table(protection, cells_changed, neighbours) if keyed_cells else NOTHING
+    whole = _whole_table(protection, cells_changed, neighbours) if keyed_cells else dict(NOTHING)
     if keyed_cells and not cells_given and set(layout.by) - set(categories_given):
-        stated |= {"whole_table": NOTHING, "given_categories": whole}
+        stated |= {"whole_table": dict(NOTHING), "given_categories": whole}
     else:
         stated["whole_table"] = whole
     if protection.cells is None:
@@ -115,7 +115,7 @@ def _whole_table(protection: Protection, changed: int, neighbours: str) -> dict[
     """
     noise, level = protection.noise, protection.epsilon
     if noise is None or level is None:
-        return NOTHING
+        return dict(NOTHING)
     if isinstance(protection.table, PerturbationTable) and protection.small_counts == "rows":
         single = perturbation.guarantee(protection.table, first=0, epsilon=level)
         all_but = (1 - Fraction(single.delta)) ** changed
