@@ -62,7 +62,7 @@ def facts(
         "keys": keys,
         "neighbours": neighbours,
         "cells_changed": cells_changed,
-        "cells_per_person": protection.cells or cells_changed,
+        "cells_per_person": protection.cells or max(1, cells_changed),
         "noise": _noise(protection),
     }
     if edition is not None:
@@ -124,6 +124,7 @@ def _whole_table(protection: Protection, changed: int, neighbours: str) -> dict[
             "delta": rounded_up(1 - all_but),
             "loss_above_epsilon": rounded_up(min(Fraction(1), changed * Fraction(single.loss_above_epsilon))),
         }
+    changed = max(1, changed)  # that of a table that nobody can change is no larger
     cells, table = protection.cells or changed, largest(protection.table)
     bounded = protection.small_counts == "clamped" or neighbours == "replace"
     here = promise(noise, table, level, cells=changed, clamped=bounded)

@@ -436,8 +436,8 @@ def test_the_promise_of_a_whole_table_in_words(way: str, neighbours: str) -> Non
         f"and all its margins, learns at most epsilon = 1 and delta = {delta} about one person: for any two "
         f"sets of records that differ by {differ}, whatever may be published is at most 2.719 times as "
         f"likely with the one as with the other, plus delta. Such sets differ in at most 10 counts{more}, "
-        f"each by one. It holds for every person and whatever the counts are, 0 included. In odds: {whose} rise or "
-        f"fall by a factor of more than 2.719 with a probability of at most {odds}, {true}."
+        f"each by one. It holds for every person and whatever the counts are, 0 included. In odds: {whose} "
+        f"rise or fall by a factor of more than 2.719 with a probability of at most {odds}, {true}."
     ) in said
     small = {"signed": "Counts are published as they come, also below 0", "clamped": "an empty cell by "}
     assert [small[one] in said for one in small] == [one == way for one in small]
@@ -457,6 +457,15 @@ def test_one_count_is_in_the_singular() -> None:
     assert "and sees this table, learns" in said
     assert "Such sets differ in at most 1 count, each by one" in said
     assert "at most 1 different count that" in said
+
+
+@pytest.mark.parametrize("protection", [microdata.design("1", "1e-6", cells=1), *ONE_CELL.values()])
+def test_a_table_that_nobody_can_change_is_stated_too(protection: microdata.Protection) -> None:
+    """With a single category a record that is replaced changes no count."""
+    found = keyed(protection, "country", neighbours="replace", cells_changed=0)
+    assert (found["cells_changed"], found["cells_per_person"]) == (0, 1)
+    assert found["whole_table"]["delta"] <= 0.01
+    assert "at most 1 different count that" in flat(found)
 
 
 def test_clamping_states_the_bias_of_an_empty_cell() -> None:
