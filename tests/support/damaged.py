@@ -18,6 +18,7 @@ from tablebuilder_dp.microdata.record_keys import KEYS
 MARK, NUMBER = "zebra", 7_654_321
 NOISE = [*["--epsilon", "1", "--delta", "0.01", "--per-cell", "--keys", "sums", "--small-counts", "rows"]]
 KEYED = f"id,g,h,{','.join(KEYS)}"
+WHOLE = microdata.design("1", "0.01", cells=4)
 ROWS = microdata.from_table(perturbation_table.build(OfVariance(3, 2), keysize=2**32, small_counts="rows"))
 
 
@@ -152,10 +153,15 @@ def told(run: Callable[[], object]) -> str:
     return "".join([str(failure), *traceback.format_exception(failure)] if failure else []) + err.getvalue()
 
 
-def calls(path: Any, **engine: Any) -> dict[str, Callable[[], object]]:
+def calls(path: Any, secret_file: Path, **engine: Any) -> dict[str, Callable[[], object]]:
     """What may be asked of records, by what is asked."""
     good: dict[str, Any] = {"protection": ROWS, **engine}
+    whole: dict[str, Any] = {"protection": WHOLE, "edition": "1", "secret_file": secret_file, **engine}
     return {
+        "whole": lambda: microdata.perturb(path, by=["g", "h"], categories_from_data=True, **whole),
+        "paths": lambda: microdata.perturb(
+            path, by=["g", "h"], nested=[["g", "h"]], categories={"h": [["a", "b"]]}, **whole
+        ),
         "by g": lambda: microdata.perturb(path, by=["g"], **good),
         "by g and h": lambda: microdata.perturb(path, by=["g", "h"], margins=True, **good),
         "by id": lambda: microdata.perturb(path, by=["id"], audit=True, **good),

@@ -19,7 +19,7 @@ Cell = tuple[int | None, int | None]
 World = tuple[Cell | None, ...]
 """Where each person is, or None for one who is not among the records."""
 
-CELLS: list[Cell] = list(product((0, 1, None), repeat=2))
+CELLS: list[Cell] = list(product((0, 1, None), (0, 1, None)))
 """The nine cells of the table, the margins with None for a variable that is summed over."""
 
 INNER: list[Cell] = [cell for cell in CELLS if None not in cell]
@@ -177,6 +177,16 @@ def least_delta(first: Law, second: Law, growth: Fraction) -> Fraction:
     return max(hockey_stick(first, second, growth), hockey_stick(second, first, growth))
 
 
+def loss_above(first: Law, second: Law, growth: Fraction) -> Fraction:
+    """The larger of P(|L| > ε) and Q(|L| > ε), counted."""
+    far, scale, level = [0, 0], growth.denominator, growth.numerator
+    for answer in {*first.ways, *second.ways}:
+        p, q = first.ways.get(answer, 0) * second.total, second.ways.get(answer, 0) * first.total
+        if scale * p > level * q or scale * q > level * p:
+            far[0], far[1] = far[0] + p, far[1] + q
+    return Fraction(max(far), first.total * second.total)
+
+
 def composed(weights: Sequence[int], growth: Fraction, *, rise: int, fall: int = 0) -> Fraction:
     """Σ (P − e^ε·Q)^+ of independent noises on counts of which some rise and some fall from P to Q.
 
@@ -193,5 +203,7 @@ def composed(weights: Sequence[int], growth: Fraction, *, rise: int, fall: int =
                 both = (p * mass, q * other)
                 more[both] = more.get(both, 0) + times
         pairs = more
-    gain = sum((times * max(0, p - growth * q) for (p, q), times in pairs.items()), Fraction(0))
-    return gain / size ** (rise + fall)
+    scale, level = growth.denominator, growth.numerator
+    gain = sum(times * max(0, scale * p - level * q) for (p, q), times in pairs.items())
+    ways: int = size ** (rise + fall)
+    return Fraction(gain, scale * ways)

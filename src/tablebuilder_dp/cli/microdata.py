@@ -218,7 +218,7 @@ def _protection(options: argparse.Namespace, layout: Any, categories: dict[str, 
             f"argument --keys {options.keys}: needs --per-cell or --table, as it promises one cell"
         )
     lists, _ = listing.without_paths(layout, categories)
-    cells = layout.cells_changed(options.neighbours, categories=lists)
+    cells = max(1, layout.cells_changed(options.neighbours, categories=lists))
     if options.cells_per_person is not None:
         wanted = parameters.read_integer(options.cells_per_person, "cells_per_person")
         cells = parameters.integer(wanted, "cells_per_person", low=cells, high=CELLS_MAX)

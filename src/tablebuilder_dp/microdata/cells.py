@@ -132,7 +132,7 @@ def count(
     places, sets = [], []
     for variable in variables:
         values = _values(variable, rows[variable.alias])
-        if variable.kind == "text" and pc.any(pc.match_substring(values, "\ufffd")).as_py():
+        if variable.kind == "text" and not _in_utf8(values):
             raise ValueError(f"records must be in UTF-8, but {variable.name!r} has texts that are not")
         total = (
             rows[f"total_{variable.alias}"].to_numpy() > 0
@@ -179,6 +179,15 @@ def _values(variable: Column, values: Any) -> Any:
         ) from None
 
 
+def _in_utf8(texts: Any) -> bool:
+    """Whether all texts are; DuckDB has U+FFFD in the place of what is not, and Spark its bytes."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return not pc.any(pc.match_substring(texts, "\ufffd")).as_py()
+
+
 def _not_listed(name: str, missed: Any) -> ValueError:
     """The error about categories that occur: all that is told of them is their number."""
     many = len(missed) > 1
@@ -204,8 +213,7 @@ def _check_keys(rows: Any, keys: Sequence[str], keysize: int, margins: bool) -> 
     means = np.array([rows[f"sum_k{place}"].to_numpy() / people for place in range(len(keys))])
     if (np.average(means, axis=1, weights=people) < 3 / 8 * keysize).any():
         raise ValueError(
-            f"record_keys must be spread over all of [0, {keysize}), the keys of the table, which "
-            f"{', '.join(keys)} are not"
+            f"record_keys must be spread over all of [0, {keysize}), which {', '.join(keys)} are not"
         )
     if any(np.array_equal(first, second) for first, second in combinations(means, 2)):
         raise ValueError(f"record_keys must be independent, but two of {', '.join(keys)} are equal")

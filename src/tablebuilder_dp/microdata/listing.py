@@ -45,13 +45,19 @@ def without_paths(layout: Layout, categories: Mapping[str, Any]) -> tuple[dict[s
 
     Of a hierarchy the finest variable is listed, by full paths: [["North", "Aby"], ["North", "Lund"], …].
 
-    Raises ValueError for lists that are no paths, or that a coarser variable has of its own.
+    Raises ValueError for what is no list, lists that are no paths, or that a coarser variable has of its own.
 
     >>> layout = Layout(["region", "district"], nested=[["region", "district"]])
     >>> without_paths(layout, {"district": [["N", 1], ["N", 2], ["S", 1]]})
     ({'district': [1, 2], 'region': ['N', 'S']}, {'district': [['N', 'N', 'S'], [1, 2, 1]]})
     """
+    if not isinstance(categories, Mapping):
+        raise parameters.wrong_type("categories", "lists by the names of columns", categories)
     lists, paths = dict(categories), {}
+    for name in set(layout.by) & set(lists):
+        if not _is_list(lists[name]):
+            allowed = f"a list of different categories of {name!r}"
+            raise parameters.wrong_value("categories", allowed, lists[name])
     for names in layout.nested:
         for coarser in names[:-1]:
             if coarser in categories:
@@ -60,8 +66,8 @@ def without_paths(layout: Layout, categories: Mapping[str, Any]) -> tuple[dict[s
         if (listed := categories.get(names[-1])) is None:
             continue
         allowed = f"different paths ({', '.join(names)}) for {names[-1]!r}, such as {[*'ab', *names][:2]}"
-        rows = list(listed) if isinstance(listed, Sequence) and not isinstance(listed, str) else []
-        if not rows or any(not isinstance(row, list | tuple) or len(row) != len(names) for row in rows):
+        rows = list(listed)
+        if any(not isinstance(row, list | tuple) or len(row) != len(names) for row in rows):
             raise parameters.wrong_value("categories", allowed, listed)
         columns = [list(column) for column in zip(*rows, strict=True)]
         if len({json.dumps(row, default=str) for row in rows}) < len(rows):
@@ -69,6 +75,10 @@ def without_paths(layout: Layout, categories: Mapping[str, Any]) -> tuple[dict[s
         paths[names[-1]] = columns
         lists |= {name: _different(column) for name, column in zip(names, columns, strict=True)}
     return lists, paths
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence | pa.Array) and not isinstance(value, str | bytes) and len(value) > 0
 
 
 def _different(values: list[Any]) -> list[Any]:
@@ -102,6 +112,24 @@ def complete(cells: Cells, listed: Any = None, paths: Mapping[str, Any] | None =
     counts[order], sums[order] = cells.counts, cells.sums
     places = np.stack(np.unravel_index(wanted, cells.shape), axis=1)
     return cells._replace(places=places, counts=counts, sums=sums)
+
+
+def check_paths(cells: Cells, paths: Mapping[str, Any]) -> None:
+    """Refuse people on a path of a hierarchy that is not listed; only the number of such paths is told.
+
+    Raises ValueError where there are any.
+    """
+    for axis in cells.layout.axes:
+        name = cells.layout.by[axis[-1]]
+        if name not in paths:
+            continue
+        totals = [len(cells.categories[place]) for place in axis]
+        shape = tuple(total + 1 for total in totals)
+        whole = (cells.places[:, axis] < totals).all(axis=1)
+        known = _index(_along(cells, axis, paths[name]), shape)
+        if missed := len(np.setdiff1d(_index(cells.places[whole][:, axis], shape), known)):
+            told = f"{missed} {'is' if missed == 1 else 'are'} not in the list"
+            raise ValueError(f"categories of {name!r} must list all paths that occur, but {told}")
 
 
 def _along(cells: Cells, axis: tuple[int, ...], paths: Any) -> NDArray[np.int64]:

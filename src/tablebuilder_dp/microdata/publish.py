@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tablebuilder_dp.microdata import cell_keys, formats, listing, records, secret, statement, words
+from tablebuilder_dp.cellkey import BITS
+from tablebuilder_dp.microdata import cell_keys, formats, listing, records, secret, sources, statement, words
 from tablebuilder_dp.microdata import cells as counting
 from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout
 from tablebuilder_dp.microdata.protection import Protection
@@ -149,7 +150,7 @@ def perturb(
         raise parameters.wrong_value("by", f"without the names {', '.join(reserved)}", clash[0])
     inputs = files.inputs(source, cells, secret_file, protection.file)
     listed = None if cells is None else listing.read(cells, layout.by, memory=memory)
-    lists, paths = listing.without_paths(layout, dict(categories or {}))
+    lists, paths = listing.without_paths(layout, categories or {})
     if listed is not None:
         if lists:
             raise parameters.wrong_value("categories", "left out where cells are listed", sorted(lists))
@@ -167,14 +168,18 @@ def perturb(
     if protection.cells is not None and protection.cells < changed:
         allowed = f"for at least {changed} cells, which one person can change in this table"
         raise parameters.wrong_value("protection", f"designed {allowed}", protection.cells)
+    if not isinstance(source, str | Path):
+        source = sources.arrow_table(
+            source
+        )  # once: a stream can be read only once, and its digest is taken too
     with ExitStack() as reading:
         opened = reading.enter_context(records.opened(source, spark=spark, memory=memory))
         digest = None
         if chosen == "cells" and hidden is not None:
             digest = reading.enter_context(cell_keys.input_digest(hidden, source))
-        counted = counting.count(
-            opened, layout, keys=names, keysize=protection.table.keysize, categories=lists
-        )
+        keysize = protection.table.keysize if chosen == "sums" else 2**BITS
+        counted = counting.count(opened, layout, keys=names, keysize=keysize, categories=lists)
+        listing.check_paths(counted, paths)
         if only_positive and protection.keeps_empty and listed is None:
             counted = listing.sorted_cells(counted)
         else:

@@ -63,14 +63,14 @@ def facts(
         "keys": keys,
         "neighbours": neighbours,
         "cells_changed": cells_changed,
-        "cells_per_person": protection.cells or cells_changed,
+        "cells_per_person": protection.cells or max(1, cells_changed),
         "noise": _noise(protection),
     }
     if edition is not None:
         stated |= {"edition": edition, "cipher": CIPHER}
-    whole = _whole_table(protection, cells_changed, neighbours) if keyed_cells else NOTHING
+    whole = _whole_table(protection, cells_changed, neighbours) if keyed_cells else dict(NOTHING)
     if keyed_cells and not cells_given and set(layout.by) - set(categories_given):
-        stated |= {"whole_table": NOTHING, "given_categories": whole}
+        stated |= {"whole_table": dict(NOTHING), "given_categories": whole}
     else:
         stated["whole_table"] = whole
     if protection.cells is None:
@@ -116,7 +116,7 @@ def _whole_table(protection: Protection, changed: int, neighbours: str) -> dict[
     """
     noise, level = protection.noise, protection.epsilon
     if noise is None or level is None:
-        return NOTHING
+        return dict(NOTHING)
     if isinstance(protection.table, PerturbationTable) and protection.small_counts == "rows":
         single = perturbation.guarantee(protection.table, first=0, epsilon=level)
         all_but = (1 - Fraction(single.delta)) ** changed
@@ -125,6 +125,7 @@ def _whole_table(protection: Protection, changed: int, neighbours: str) -> dict[
             "delta": rounded_up(1 - all_but),
             "loss_above_epsilon": rounded_up(min(Fraction(1), changed * Fraction(single.loss_above_epsilon))),
         }
+    changed = max(1, changed)  # that of a table that nobody can change is no larger
     cells, table = protection.cells or changed, largest(protection.table)
     bounded = protection.small_counts == "clamped" or neighbours == "replace"
     here = promise(noise, table, level, cells=changed, clamped=bounded)

@@ -19,10 +19,16 @@ _ODDS = {
 _TRUE = {"add-or-remove": "whether the person is there or not", "replace": "whichever of the two is true"}
 
 
+class _Lines(str):
+    """Lines that stay as they are: the title, a table."""
+
+    __slots__ = ()
+
+
 def words(facts: Facts) -> str:
     """The statement as people read it, and may publish it beside the table."""
     title = f"Statement about {facts['table']}"
-    parts = [f"{title}\n{'=' * len(title)}"]
+    parts: list[str] = [_Lines(f"{title}\n{'=' * len(title)}")]
     if facts["confidential"]:
         parts.append("CONFIDENTIAL: the table holds true counts, cell keys and noise. Do not publish it.")
     parts += ["What was done", *_done(facts)]
@@ -43,7 +49,7 @@ def in_words(facts: Facts) -> dict[str, Any]:
 
 
 def _wrapped(part: str) -> str:
-    if "\n" in part:  # a table, or the title with its line
+    if isinstance(part, _Lines):
         return part
     return fill(part, _WIDTH, subsequent_indent="  " if part.startswith("- ") else "", break_on_hyphens=False)
 
@@ -74,7 +80,9 @@ def _keys(facts: Facts) -> str:
         return (
             f"A cell's key is a keyed hash of the edition ({facts['edition']}), of the weights of the noise "
             "and of the keys of the people in it: one set of people has one noise, and different sets have "
-            "independent noises."
+            "independent noises. All that is said here takes the record keys to be uniformly random, "
+            "independent and secret, every person to be one record, and the cipher to hold "
+            f"({facts['cipher']})."
         )
     return (
         "A cell's key comes from the sums of the keys of the records in it, so one set of people has one "
@@ -130,7 +138,7 @@ def _one_cell(facts: Facts) -> list[str]:
         lines.append(
             f"  {others:<19} {_epsilon(promise['epsilon']):<10} {up(promise['delta']):<11.4g} {pair}"
         )
-    return ["\n".join(lines), meaning(facts)]
+    return [_Lines("\n".join(lines)), meaning(facts)]
 
 
 def _first(name: str) -> int:
@@ -234,8 +242,10 @@ def _several_cells(facts: Facts) -> str:
             "their total can tell more about a person than two independent counts."
         )
     elif facts["keys"] == "records":
-        why += " Equal sets of people have equal noise, so two cells that differ by one person betray the "
-        "person."
+        why += (
+            " Equal sets of people have equal noise, so two cells that differ by one person betray the "
+            "person."
+        )
     if facts["keys"] == "sums":
         why += (
             " A cell that is published again with the noise of another design keeps its key: its two noises "
@@ -255,11 +265,17 @@ def _unlisted(facts: Facts) -> list[str]:
 
 def assumptions(facts: Facts) -> list[str]:
     """What the promise about the whole table takes for granted, a sentence or two each."""
+    chosen = (
+        "The table, the noise, epsilon and delta were chosen without looking at the records; some of the "
+        "categories were not."
+        if "given_categories" in facts
+        else "The categories of the records are among those listed. The lists, the table, the noise, epsilon "
+        "and delta were chosen without looking at the records."
+    )
     return [
         "Every person is one row of the records. Nobody was left out by a filter: whoever a variable does "
         "not apply to has a category for that.",
-        "The categories of the records are among those listed. The lists, the table, the noise, epsilon and "
-        "delta were chosen without looking at the records.",
+        chosen,
         f"The secret is known to nobody outside, and the cipher holds ({facts['cipher']}): nobody can then "
         "tell the keys from independent, uniformly random numbers. In this sense the promise is "
         "computational.",
@@ -294,7 +310,7 @@ def _small(facts: Facts) -> list[str]:
         hole = cells["others_from_0"]
         known = f" Between 0 and 1 delta is {up(hole['delta']):g}." if hole["worst"][0] == 0 else ""
         points.append(f"Emptiness. A count above 0 proves that somebody is in the cell.{known}")
-    elif facts["keys"] == "sums":
+    elif facts["keys"] != "cells":
         points.append(
             "Absence, with margins or over several tables. Empty cells have keys from their description. Two "
             "descriptions that only one person can fit have equal answers if the person is there, and may "

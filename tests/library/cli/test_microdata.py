@@ -22,6 +22,8 @@ import termios
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
+from fractions import Fraction
+from inspect import signature
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -34,22 +36,27 @@ import pyarrow.parquet
 import pytest
 
 from tablebuilder_dp import microdata
+from tablebuilder_dp.beyond.least_variance import FAMILIES
 from tablebuilder_dp.cli import main
+from tablebuilder_dp.cli import microdata as commands_of_microdata
 from tablebuilder_dp.counts import perturbation_table, table_files
 from tablebuilder_dp.counts.rows import OfVariance
-from tablebuilder_dp.microdata import formats, records
+from tablebuilder_dp.microdata import cell_keys, formats, layout, protection, records
 from tablebuilder_dp.microdata.record_keys import KEYS
+from tablebuilder_dp.support import parameters
 
 SIZE = 3217
 NOISE = [*["--epsilon", "1", "--delta", "0.01", "--per-cell", "--keys", "sums", "--small-counts", "rows"]]
+ASKED = ["--epsilon", "1", "--delta", "1e-6", "--edition", "2026"]
 STATEMENTS = (".statement.json", ".statement.txt")
 NOTICE = "Inside the office: "
 SHORTFALL = "Small counts get less protection than was asked for: "
+NO_PROMISE = "No epsilon and delta are promised, as categories were taken from the records: "
 NOBODY = 65534
 
 
 class Office(NamedTuple):
-    """A folder with a census, as Parquet and CSV, with and without keys, and the secret of its keys."""
+    """A folder with a census, as Parquet and CSV, with and without keys, its code lists, and the secret."""
 
     folder: Path
     secret: Path
@@ -57,6 +64,16 @@ class Office(NamedTuple):
 
     def __truediv__(self, name: str) -> str:
         return str(self.folder / name)
+
+    @property
+    def lists(self) -> dict[str, list[str | None]]:
+        """The categories of the census."""
+        return dict(json.loads(Path(self / "people.categories.json").read_text("utf-8")))
+
+    def whole(self, *without: str) -> list[str]:
+        """What a promise about a whole table needs, and nothing else."""
+        both = {"--secret-file": str(self.secret), "--categories": self / "people.categories.json"}
+        return [*ASKED, *(part for name in both if name not in without for part in (name, both[name]))]
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +83,12 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Office:
     for source in ("parquet", "csv"):
         people = folder / f"people.{source}"
         microdata.write_census(people, records=SIZE, seed=3)
+        microdata.write_categories(people)
         for end in ("parquet", "csv"):
             out = folder / f"keyed-{source}.{end}"
             microdata.add_keys(people, out, id="person_id", secret_file=folder / "key.bin")
+    table = perturbation_table.build(OfVariance(3, 2), keysize=256, small_counts="rows")
+    table_files.write(table, folder / "table.txt", layout=table_files.LAYOUTS[0])
     keyed = pyarrow.parquet.read_table(folder / "keyed-parquet.parquet", columns=list(KEYS))
     texts = (str(key) for column in keyed.columns for key in column.to_pylist())
     return Office(folder, folder / "key.bin", frozenset(texts))
@@ -85,10 +105,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 def good(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What a command prints that succeeds; on stderr there may be two notices for the office."""
+    """What a command prints that succeeds; on stderr there may be notices for the office."""
     code, out, err = run(capsys, *arguments)
     assert code == 0, err
-    assert re.fullmatch(f"({SHORTFALL}.*\\n)?({NOTICE}.*\\n)?", err), err
+    assert re.fullmatch(f"(({SHORTFALL}|{NO_PROMISE}).*\\n)?({NOTICE}.*\\n)?", err), err
     assert NOTICE not in out
     return out
 
@@ -107,7 +127,10 @@ def read(path: str | Path) -> list[dict[str, Any]]:
     if str(path).endswith(".parquet"):
         return list(pyarrow.parquet.read_table(path).to_pylist())
     options = pyarrow.csv.ConvertOptions(
-        null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+        column_types={"cell_key": pa.uint64()},
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
     )
     return list(pyarrow.csv.read_csv(path, convert_options=options).to_pylist())
 
@@ -166,7 +189,8 @@ def test_json_says_the_same(office: Office, tmp_path: Path, capsys: pytest.Captu
     assert answer("secret", "-o", secret) == {"output": secret}
     key = str(tmp_path / "k.csv")
     assert answer("keys", people, "--id", "person_id", "--secret-file", secret, "-o", key) == {"output": key}
-    found = answer("perturb", office / "keyed-csv.csv", "--by", "sex", *NOISE, "-o", out)
+    found = answer("perturb", office / "people.csv", "--by", "sex", *office.whole(), "-o", out)
+    assert found["whole_table"]["delta"] <= 1e-6
     assert found.pop("output") == [out, *(out + end for end in STATEMENTS)]
     assert found == json.loads(Path(f"{out}.statement.json").read_text("utf-8"))
     assert found["by"] == ["sex"]
@@ -230,21 +254,16 @@ def test_columns_keep_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[
     formats.write(table, tmp_path / "k.csv")
     formats.write(table, tmp_path / "k.parquet")
     microdata.make_secret(tmp_path / "key.bin")
+    (tmp_path / "lists.json").write_text(json.dumps({name: ["a", "b", None] for name in HOSTILE}))
+    whole = [*ASKED, "--secret-file", str(tmp_path / "key.bin"), "--categories", str(tmp_path / "lists.json")]
     for end in ("csv", "parquet"):
         out = str(tmp_path / f"out.{end}")
-        good(
-            capsys,
-            "perturb",
-            str(tmp_path / f"k.{end}"),
-            "--by",
-            *HOSTILE[:3],
-            "--margins",
-            *NOISE,
-            "-o",
-            out,
-        )
+        records = str(tmp_path / f"k.{end}")
+        good(capsys, "perturb", records, "--by", *HOSTILE[:3], "--margins", *whole, "-o", out)
         assert list(read(out)[0]) == [*HOSTILE[:3], "total_over", "count"]
-        said = refused(capsys, "perturb", str(tmp_path / f"k.{end}"), "--by", "no", *NOISE, "-o", out)
+        good(capsys, "perturb", records, "--by", *HOSTILE[3:], *whole, "-o", out)
+        assert list(read(out)[0]) == [*HOSTILE[3:], "count"]
+        said = refused(capsys, "perturb", records, "--by", "no", *NOISE, "-o", out)
         listed = "x.*'line\\\\nbreak'" if end == "parquet" else "the names in the first line of the CSV file"
         assert re.match(f"by must be one of {listed}", said)
         assert said.endswith("got 'no'")
@@ -303,13 +322,198 @@ def test_every_option_is_passed_on(
         assert (made.table, made.statement) != (expected(office).table, expected(office).statement)
 
 
+def whole_table(
+    office: Office, source: str | Path, design: dict[str, Any] | None = None, **options: Any
+) -> microdata.Published:
+    """What the library publishes in the place of a command with `Office.whole`."""
+    chosen: dict[str, Any] = {"edition": "2026", "secret_file": office.secret, "categories": office.lists}
+    chosen |= {"by": ["sex", "occupation"], **options}
+    if "protection" not in chosen:
+        layout = microdata.Layout(chosen["by"], chosen.get("margins", False), chosen.get("nested", ()))
+        changed = layout.cells_changed(chosen.get("neighbours", "add-or-remove"))
+        chosen["protection"] = microdata.design("1", "1e-6", **{"cells": changed, **(design or {})})
+    return microdata.perturb(source, **chosen)
+
+
+CLAMPED = microdata.design_per_cell("1", "1e-6", small_counts="clamped")
+SIGNED = microdata.design_per_cell("1", "1e-6", slack="0.2", keysize=2**30, rule="symmetric")
+WHOLE_OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "--margins": ({"margins": True}, {}),
+    "--noise max-entropy": ({}, {"noise": "max-entropy"}),
+    "--noise geometric --margins": ({"margins": True}, {"noise": "geometric"}),
+    "--neighbours replace": ({"neighbours": "replace"}, {}),
+    "--neighbours replace --margins": ({"neighbours": "replace", "margins": True}, {}),
+    "--cells-per-person 12": ({}, {"cells": 12}),
+    "--small-counts clamped": ({}, {"small_counts": "clamped"}),
+    "--edition other": ({"edition": "other"}, {}),
+    "--only-positive": ({"only_positive": True}, {}),
+    "--audit": ({"audit": True}, {}),
+    "--per-cell --small-counts clamped": ({"protection": CLAMPED}, {}),
+    "--per-cell --keys cells --slack 0.2 --rule symmetric --keysize 2^30": ({"protection": SIGNED}, {}),
+    "--per-cell --keys records --small-counts clamped": ({"protection": CLAMPED, "keys": "records"}, {}),
+    f"--per-cell --keys records --small-counts clamped --record-keys {' '.join(KEYS[::-1])}": (
+        {"protection": CLAMPED, "keys": "records", "record_keys": KEYS[::-1]},
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("arguments", WHOLE_OPTIONS)
+def test_every_option_of_a_whole_table_is_passed_on(
+    office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: str
+) -> None:
+    options, design = WHOLE_OPTIONS[arguments]
+    records, out = office / "keyed-parquet.parquet", str(tmp_path / "out.parquet")
+    good(
+        capsys,
+        *["perturb", records, "--by", "sex", "occupation", *office.whole(), "-o", out, *arguments.split()],
+    )
+    made, plain = whole_table(office, records, design, **options), whole_table(office, records)
+    assert pyarrow.parquet.read_table(out) == made.table
+    assert json.loads(Path(f"{out}.statement.json").read_text("utf-8")) == {
+        "table": "out.parquet",
+        **made.statement,
+    }
+    assert (made.table, made.statement) != (plain.table, plain.statement)
+
+
+def test_hierarchies_are_passed_on(
+    office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two of them, one with its paths listed; the other's are taken from the records, which is said."""
+    rows = pyarrow.parquet.read_table(office / "people.parquet").to_pylist()
+    paths = sorted({(row["sex"], row["age"]) for row in rows}, key=str)
+    (tmp_path / "lists.json").write_text(json.dumps({"age": paths}), encoding="utf-8")
+    by, out = ["age", "occupation", "sex", "region"], tmp_path / "out.parquet"
+    call = ["perturb", office / "people.parquet", "--by", *by, "--nested", "sex", "age", "--margins"]
+    call += ["--nested", "region", "occupation", *office.whole("--categories"), "--categories-from-data"]
+    code, _, err = run(capsys, *call, "--categories", str(tmp_path / "lists.json"), "-o", str(out))
+    assert (code, err) == (0, NO_PROMISE + "list them with --categories.\n")
+    nested = [["sex", "age"], ["region", "occupation"]]
+    made = whole_table(
+        office,
+        office / "people.parquet",
+        by=by,
+        nested=nested,
+        margins=True,
+        categories={"age": paths},
+        categories_from_data=True,
+    )
+    assert pyarrow.parquet.read_table(out) == made.table
+    stated = json.loads(Path(f"{out}.statement.json").read_text("utf-8"))
+    assert (stated["nested"], stated["cells_changed"]) == (nested, 9)
+    assert stated["categories_given"] == ["age", "sex"]
+    assert stated["whole_table"]["epsilon"] == "inf"
+    assert stated["given_categories"]["delta"] <= 1e-6
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_categories_from_the_records_are_no_promise(
+    office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: list[str]
+) -> None:
+    out = str(tmp_path / "out.csv")
+    call = [
+        "perturb",
+        office / "people.csv",
+        "--by",
+        "sex",
+        "region",
+        *office.whole("--categories"),
+        "-o",
+        out,
+    ]
+    code, said, err = run(capsys, *call, "--categories-from-data", *form)
+    assert (code, err) == (0, NO_PROMISE + "list them with --categories.\n")
+    stated = json.loads(Path(f"{out}.statement.json").read_text("utf-8"))
+    assert stated["whole_table"] == {"epsilon": "inf", "delta": 1.0, "loss_above_epsilon": 1.0}
+    assert stated["categories_given"] == []
+    assert "is promised without conditions: the categories of sex, region" in " ".join(said.split())
+    good(capsys, *call, "--categories-from-data", "--categories", office / "people.categories.json")
+    stated = json.loads(Path(f"{out}.statement.json").read_text("utf-8"))
+    assert stated["whole_table"]["delta"] <= 1e-6  # all were listed after all
+
+
+def test_a_list_of_cells_is_enough(
+    office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = [(sex, region) for sex in ("F", "M", None) for region in office.lists["region"]]
+    listed = pa.table({"sex": [sex for sex, _ in cells], "region": [region for _, region in cells]})
+    formats.write(listed, tmp_path / "cells.csv")
+    call = ["perturb", office / "people.csv", "--by", "sex", "region", *office.whole("--categories")]
+    good(capsys, *call, "--cells", str(tmp_path / "cells.csv"), "--audit", "-o", str(tmp_path / "out.csv"))
+    stated = json.loads((tmp_path / "out.csv.statement.json").read_text("utf-8"))
+    assert stated["whole_table"]["delta"] <= 1e-6
+    found = read(tmp_path / "out.csv")
+    assert [(row["sex"], row["region"]) for row in found] == cells
+    assert sum(row["true_count"] for row in found) == SIZE
+
+
+def test_the_choices_are_those_of_the_library() -> None:
+    assert commands_of_microdata.KINDS == cell_keys.KINDS
+    assert commands_of_microdata.NEIGHBOURS == layout.NEIGHBOURS
+    assert commands_of_microdata.SMALL_COUNTS == protection.SMALL_COUNTS
+    assert commands_of_microdata.KEYS.split() == list(KEYS)
+    defaults = {name: one.default for name, one in signature(microdata.design_per_cell).parameters.items()}
+    given = commands_of_microdata.PER_CELL
+    assert {"slack": Fraction(given["slack"]), "rule": given["rule"]} == {
+        name: defaults[name] for name in ("slack", "rule")
+    }
+    assert parameters.read_keysize(given["keysize"]) == defaults["keysize"]
+    asked = signature(microdata.design).parameters
+    assert (asked["noise"].default, asked["small_counts"].default) == (
+        FAMILIES[0],
+        protection.SMALL_COUNTS[0],
+    )
+
+
+def test_the_lists_of_an_example_hold_all_its_people(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "a.people.csv"
+    good(capsys, "example", "--records", "5000", "--seed", "4", "-o", str(out))
+    assert sorted(content(tmp_path)) == ["a.people.categories.json", "a.people.csv"]
+    lists = json.loads((tmp_path / "a.people.categories.json").read_text("utf-8"))
+    assert list(lists) == ["region", "age", "sex", "occupation"]
+    rows = read(out)
+    for name, known in lists.items():
+        assert len(known) == len(set(known)) > 2
+        assert known[-1] is None
+        assert {row[name] for row in rows} <= set(known)
+
+
+def test_the_same_inputs_give_the_same_bytes_wherever_they_lie(
+    office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = []
+    for place in ("one", "two"):
+        folder = tmp_path / place
+        folder.mkdir()
+        for name in ("people.parquet", "people.categories.json", "key.bin"):
+            shutil.copy(office / name, folder / f"{place}-{name}")
+        call = [
+            "perturb",
+            str(folder / f"{place}-people.parquet"),
+            "--by",
+            "region",
+            "sex",
+            "--margins",
+            *ASKED,
+        ]
+        call += ["--secret-file", str(folder / f"{place}-key.bin")]
+        call += ["--categories", str(folder / f"{place}-people.categories.json")]
+        good(capsys, *call, "-o", str(folder / "out.csv"))
+        found.append({name: data for name, data in content(folder).items() if name.startswith("out")})
+    assert found[0] == found[1]
+    assert len(found[0]) == 3
+
+
 def test_given_categories_are_listed_in_their_order(
     office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lists = {"sex": [None, "X", "M", "F"]}
     (tmp_path / "lists.json").write_text(json.dumps(lists), encoding="utf-8")
     out = str(tmp_path / "out.parquet")
-    call = ["perturb", office / "keyed-parquet.parquet", "--by", "sex", *NOISE, "-o", out]
+    call = ["perturb", office / "people.parquet", "--by", "sex", *office.whole("--categories"), "-o", out]
     good(capsys, *call, "--categories", str(tmp_path / "lists.json"))
     assert [row["sex"] for row in read(out)] == lists["sex"]
     assert json.loads(Path(f"{out}.statement.json").read_text("utf-8"))["categories_given"] == ["sex"]
@@ -347,8 +551,13 @@ def test_folders_of_parquet_files_are_records(
     for place in range(4):
         written(tmp_path / "parts", f"{place}.parquet", table.slice(place * 1000, 1000))
     out = str(tmp_path / "out.parquet")
-    good(capsys, "perturb", str(tmp_path / "parts"), "--by", "sex", "occupation", *NOISE, "-o", out)
+    call = ["perturb", str(tmp_path / "parts"), "--by", "sex", "occupation", "-o", out]
+    good(capsys, *call, *NOISE)
     assert pyarrow.parquet.read_table(out) == expected(office).table
+    good(capsys, *call, *office.whole(), "--audit")
+    made = whole_table(office, tmp_path / "parts", by=["sex", "occupation"], audit=True)
+    assert pyarrow.parquet.read_table(out) == made.table
+    assert sum(made.table["true_count"].to_pylist()) == SIZE
 
 
 # What must not show
@@ -359,15 +568,17 @@ def numbers(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("end", ["parquet", "csv"])
-@pytest.mark.parametrize("way", ["rows", "clamped"])
+@pytest.mark.parametrize("way", ["sums, rows", "sums, clamped", "records", "cells", "cells, clamped"])
 def test_nothing_hidden_shows(
     office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str], end: str, way: str
 ) -> None:
     """Neither the secret nor a key, and without --audit no cell key and not how many records there are."""
     hidden = office.secret.read_bytes()
     audited, out = tmp_path / f"audit.{end}", tmp_path / f"out.{end}"
-    call = ["perturb", office / f"keyed-parquet.{end}", "--by", "region", "sex", "--margins", *NOISE]
-    call += ["--small-counts", way, "--secret-file", str(office.secret)]
+    call = ["perturb", office / f"keyed-parquet.{end}", "--by", "region", "sex", "--margins", *office.whole()]
+    kind, *small = way.split(", ")
+    call += ["--keys", kind, *(["--per-cell"] if kind != "cells" else [])]
+    call += ["--small-counts", *small] if small else []
     good(capsys, *call, "--audit", "-o", str(audited))
     cell_keys = {str(row["cell_key"]) for row in read(audited)} - {"0"}
     assert len(cell_keys) > 50
@@ -376,8 +587,8 @@ def test_nothing_hidden_shows(
         rows = read(out)
         assert list(rows[0]) == ["region", "sex", "total_over", "count"]
         shown = said + "".join(Path(f"{out}{last}").read_text("utf-8") for last in STATEMENTS)
-        seen = numbers(shown) | {str(row["count"]) for row in rows}
-        assert not seen & (office.key_texts | cell_keys | {str(SIZE)})
+        assert not numbers(shown) & (office.key_texts | cell_keys | {str(SIZE)})
+        assert not {str(row["count"]) for row in rows} & (office.key_texts | cell_keys)
         assert not [word for word in ("CONFIDENTIAL", NOTICE) if word in shown]
         whole = said.encode() + b"".join(content(tmp_path).values())
         assert not [one for one in (hidden, hidden.hex().encode(), hidden[:8]) if one in whole]
@@ -387,7 +598,7 @@ def test_an_audit_says_that_it_is_confidential(
     office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out.csv"
-    call = ["perturb", office / "keyed-csv.csv", "--by", "sex", "--audit", *NOISE, "-o", str(out)]
+    call = ["perturb", office / "people.csv", "--by", "sex", "--audit", *office.whole(), "-o", str(out)]
     said = good(capsys, *call)
     assert list(read(out)[0]) == ["sex", "count", "true_count", "cell_key", "noise"]
     assert sum(row["true_count"] for row in read(out)) == SIZE
@@ -479,7 +690,7 @@ def test_records_that_cannot_be_read_are_named(
     before = content(tmp_path)
     own = {
         "keys": ["--id", "id", "--secret-file", str(office.secret)],
-        "perturb": ["--by", "g", *NOISE],
+        "perturb": ["--by", "g", *office.whole("--categories"), "--categories-from-data"],
     }
     said = refused(capsys, command, str(source), *own[command], "-o", str(tmp_path / "out.csv"))
     assert re.search(message, said), said
@@ -546,6 +757,10 @@ def test_nobody_is_no_error(office: Office, tmp_path: Path, capsys: pytest.Captu
     out = tmp_path / "out.csv"
     good(capsys, "perturb", str(tmp_path / "k.csv"), "--by", "g", *NOISE, "-o", str(out))
     assert out.read_text("utf-8") == '"g","count"\n'
+    (tmp_path / "lists.json").write_text('{"g": ["a", "b"]}', encoding="utf-8")
+    call = ["perturb", str(tmp_path / "p.csv"), "--by", "g", "--margins", "--audit", "-o", str(out)]
+    good(capsys, *call, *office.whole("--categories"), "--categories", str(tmp_path / "lists.json"))
+    assert [(row["g"], row["true_count"]) for row in read(out)] == [("a", 0), ("b", 0), (None, 0)]
 
 
 WRONG = """
@@ -606,6 +821,45 @@ perturb {keyed} {noise} {o} => arguments are required: --by
 perturb {people} --by sex {o} {noise} => record_keys must be one of .* got 'record_key_1'
 perturb {out} --by sex {o} {noise} => output must be outside the folder that is read, got .*o.csv
 perturb {out}/no.csv --by sex {o} {noise} => no.csv: No such file or directory
+{all} --keys records => argument --keys records: needs --per-cell or --table, as it promises one cell
+{all} --keys sums => argument --keys sums: needs --per-cell or --table, as it promises one cell
+{all} --keys sum => argument --keys: invalid choice: 'sum'
+{all} --slack 0.2 => argument --slack: not allowed without --per-cell
+{all} --rule symmetric => argument --rule: not allowed without --per-cell
+{all} --keysize 2^16 => argument --keysize: not allowed without --per-cell
+{all} --small-counts rows => small_counts must be one of signed, clamped for a whole table, got 'rows'
+{all} --per-cell --noise best => argument --noise: not allowed with --per-cell
+{all} --per-cell --cells-per-person 9 => argument --cells-per-person: not allowed with --per-cell
+{all} --noise laplace => argument --noise: invalid choice: 'laplace'
+{all} --neighbours all => argument --neighbours: invalid choice: 'all'
+{all} --cells-per-person 1 => cells_per_person must be an integer from 2 to 4096, got 1
+{all} --cells-per-person 4097 => cells_per_person must be an integer from 2 to 4096, got 4097
+{all} --cells-per-person few => cells_per_person must be an integer, got 'few'
+{all} --record-keys a b c d => record_keys must be left out for keys of cells, which need none, got
+{all} --per-cell --keys cells --record-keys a b c d => record_keys must be left out for keys of cells
+{all} --edition "" => edition must be given for keys of cells
+{all} --epsilon 0 => epsilon must be a number in \\(0, 500\\], got '0'
+{all} --delta 1 => delta must be .*, got '1'
+{all} --delta 1e-30 => keysize must be so large that 2 cells in whole numbers of keys keep delta 1e-30
+{all} --by sex sex => by must be one or more names of columns, each once
+{all} --by sex planet => categories must list those of planet, as no promise holds
+{all} --nested sex => nested must be two or more columns of the table
+{all} --nested sex age => nested must be two or more columns of the table
+{all} --by sex age --nested sex age => categories must be without 'sex', which follows from the paths
+{all} --table {out}/t => either --epsilon and --delta, or --table, must be given
+{all} --spark local --categories {out}/no.json => no.json: No such file or directory
+{plain} {asked} {secret} {lists} {o} => edition must be given for keys of cells
+{plain} {asked} --edition 1 {lists} {o} => secret_file must be given for keys of cells
+{plain} {asked} --edition 1 {secret} {o} => categories must list those of sex, as no promise holds for lists
+{plain} {asked} --per-cell {secret} {lists} {o} => edition must be given for keys of cells
+{plain} {asked} --per-cell --edition 1 {secret} {o} => categories must list those of sex
+{plain} {asked} --per-cell --keys records --edition 1 {secret} {o} => must be one of .* got 'record_key_1'
+{sex} {asked} --per-cell --keys records {secret} {o} => edition must be given for keys of records
+{sex} {asked} --per-cell --keys records --edition 1 {o} => secret_file must be given for keys of records
+{sex} {o} --table {table} --keys cells => keys must be records or sums for a table from elsewhere
+{sex} {o} --table {table} --noise best => argument --noise: not allowed with --table
+{sex} {o} --table {table} --cells-per-person 9 => argument --cells-per-person: not allowed with --table
+{sex} {o} --table {table} --per-cell => argument --per-cell: not allowed with --table
 example {o} => arguments are required: --records
 example --records 0 {o} => records must be an integer from 1 .* got 0
 example --records 1e6 {o} => records must be an integer, got '1e6'
@@ -621,6 +875,7 @@ def test_wrong_use_is_one_sentence_and_leaves_nothing(
     before = content(office.folder)
     keyed = office / "keyed-parquet.parquet"
     template, message = line.split(" => ")
+    whole = shlex.join(office.whole())
     call = template.format(
         office=office.folder,
         out=tmp_path,
@@ -630,6 +885,11 @@ def test_wrong_use_is_one_sentence_and_leaves_nothing(
         sex=f"perturb {keyed} --by sex",
         noise=shlex.join(NOISE),
         secret=f"--secret-file {office.secret}",
+        plain=f"perturb {office / 'people.parquet'} --by sex",
+        asked="--epsilon 1 --delta 1e-6",
+        lists=f"--categories {office / 'people.categories.json'}",
+        all=f"perturb {office / 'people.parquet'} --margins {whole} -o {tmp_path / 'o.csv'} --by sex",
+        table=office / "table.txt",
     )
     said = refused(capsys, *shlex.split(call))
     assert re.search(message, said), said
@@ -643,8 +903,16 @@ def test_wrong_use_is_one_sentence_and_leaves_nothing(
         ("{'sex': ['F']}", "categories must be a JSON file, got '.*lists.json': Expecting property name"),
         ("[" * 100_000, "categories must be a JSON file, got '.*lists.json': maximum recursion depth"),
         ('["F", "M"]', "categories must be a JSON object of lists, got '.*lists.json' with a list"),
-        ('{"height": ["00-04"]}', "categories must be about columns of the records, got 'height'"),
-        ('{"sex": "FM"}', "categories must be a list of different categories of 'sex'"),
+        (
+            '{"height": [], "sex": ["F", "M", null]}',
+            "categories must be about columns of the records, got 'height'",
+        ),
+        ('{"sex": "FM"}', "categories must be a list of different categories of 'sex', got 'FM'"),
+        ('{"sex": null}', "categories must be a list of different categories of 'sex', got None"),
+        ('{"sex": 2}', "categories must be a list of different categories of 'sex', got 2"),
+        ('{"sex": []}', r"categories must be a list of different categories of 'sex', got \[\]"),
+        ('{"sex": ["F"]}', "categories of 'sex' must list all that occur, but 2 are"),
+        ('{"age": ["0-4"]}', "categories must list those of sex, as no promise holds for lists"),
         (
             '{"sex": ["F", "M"]}',
             "categories of 'sex' must list all that occur, but 1 is .*: null",
@@ -657,7 +925,8 @@ def test_bad_lists_of_categories_are_one_sentence(
     office: Office, tmp_path: Path, capsys: pytest.CaptureFixture[str], data: str, message: str
 ) -> None:
     (tmp_path / "lists.json").write_text(data, encoding="utf-8")
-    call = ["perturb", office / "keyed-parquet.parquet", "--by", "sex", *NOISE, "-o", str(tmp_path / "o.csv")]
+    call = ["perturb", office / "people.parquet", "--by", "sex", "--neighbours", "replace"]
+    call += [*office.whole("--categories"), "-o", str(tmp_path / "o.csv")]
     said = refused(capsys, *call, "--categories", str(tmp_path / "lists.json"))
     assert re.search(message, said), said
     assert list(content(tmp_path)) == ["lists.json"]
@@ -731,6 +1000,16 @@ def commands(slow: Path, out: Path) -> dict[str, list[str]]:
         "keys": [*keys, "-o", str(out / "out.parquet")],
         "keys csv": [*keys, "-o", str(out / "out.csv")],
         "perturb": [*cube, "--margins", "--only-positive", *NOISE, "-o", str(out / "out.csv")],
+        "perturb whole": [
+            *cube[:7],
+            "--margins",
+            "--categories-from-data",
+            *ASKED,
+            "--secret-file",
+            str(slow / "key.bin"),
+            "-o",
+            str(out / "out.csv"),
+        ],
         "table": [*table, "--small-counts", "rows", "--layout", "ons", "-o", str(out / "out.csv")],
     }
 
@@ -799,6 +1078,8 @@ BEGUN = {"writing": "out/.out.*.part", "asking": "tmp/tablebuilder-dp-*"}
         ("keys", "asking", signal.SIGINT),
         ("perturb", "asking", signal.SIGINT),
         ("perturb", "asking", signal.SIGTERM),
+        ("perturb whole", "asking", signal.SIGINT),
+        ("perturb whole", "asking", signal.SIGTERM),
     ],
 )
 def test_a_stopped_run_leaves_everything_as_it_was(
@@ -873,7 +1154,15 @@ def test_an_interrupt_that_a_library_turns_into_its_own_error_is_an_interrupt(
 
     handlers = list(map(signal.getsignal, (signal.SIGINT, signal.SIGTERM)))
     monkeypatch.setattr(records._DuckRecords, "query", query)
-    call = ["perturb", office / "keyed-parquet.parquet", "--by", "sex", *NOISE, "-o", str(tmp_path / "o.csv")]
+    call = [
+        "perturb",
+        office / "people.parquet",
+        "--by",
+        "sex",
+        *office.whole(),
+        "-o",
+        str(tmp_path / "o.csv"),
+    ]
     while numbers:
         status = 128 + numbers[-1]
         assert run(capsys, *call) == (status, "", "tablebuilder-dp: interrupted\n")
@@ -906,7 +1195,7 @@ def test_an_interrupt_that_a_library_swallows_is_heard_before_anything_takes_its
     own = {
         "example": ["--records", "99"],
         "keys": [office / "people.csv", "--id", "person_id", "--secret-file", str(office.secret)],
-        "perturb": [office / "keyed-parquet.parquet", "--by", "sex", *NOISE],
+        "perturb": [office / "people.parquet", "--by", "sex", *office.whole()],
     }
     found = run(capsys, command, *own[command], "-o", str(tmp_path / "o.csv"))
     assert found == (143, "", "tablebuilder-dp: interrupted\n")
@@ -980,7 +1269,7 @@ def test_a_full_disk_leaves_everything_as_it_was(office: Office, slow: Path, tmp
     before = older(tmp_path)
     out = tmp_path / "out"
     keys = ["keys", office / "people.parquet", "--id", "person_id", "--secret-file", str(office.secret), "-o"]
-    by = ["perturb", office / "keyed-parquet.parquet", "--by", "region", "age", "--audit", *NOISE, "-o"]
+    by = ["perturb", office / "people.parquet", "--by", "region", "age", "--audit", *office.whole(), "-o"]
     refusals = {
         "out.csv": [["example", "--records", "9999", "-o"], keys, by],
         "out.parquet": [["example", "--records", "99999", "-o"], keys, by],
@@ -1013,13 +1302,19 @@ def test_a_read_only_folder_is_named_before_the_work(office: Office) -> None:
         closed.mkdir()
         (closed / "out.csv").write_bytes(b"older")
         closed.chmod(0o555)
-        for file in ("people.csv", "keyed-parquet.parquet", "key.bin"):
+        for file in ("people.csv", "people.categories.json", "key.bin"):
             shutil.copy(office / file, folder)
         if other is not None:
             os.chown(folder / "key.bin", other, -1)
         keys = ["keys", str(folder / "people.csv"), "--id", "person_id"]
         keys += ["--secret-file", str(folder / "key.bin")]
-        by = ["perturb", str(folder / "keyed-parquet.parquet"), "--by", "sex", *NOISE]
+        by = ["perturb", str(folder / "people.csv"), "--by", "sex", *ASKED]
+        by += [
+            "--secret-file",
+            str(folder / "key.bin"),
+            "--categories",
+            str(folder / "people.categories.json"),
+        ]
         calls = [keys, by, ["example", "--records", "99"]]
         *found, secret = elsewhere(
             [
@@ -1068,9 +1363,10 @@ def test_a_terminal_shows_how_far_the_work_is(office: Office, tmp_path: Path) ->
     assert code == 0
     assert re.search(r"counting:   0%\|", shown)
     assert "keys: 200k records" in shown
-    call = ["perturb", key, "--by", "sex", *NOISE, "-o", str(tmp_path / "out.csv")]
+    call = ["perturb", people, "--by", "sex", *office.whole(), "-o", str(tmp_path / "out.csv")]
     code, shown = on_a_terminal(tmp_path, *call)
     assert code == 0
+    assert shown.startswith("designing the noise ...")
     assert re.search(r"counting:   0%\|", shown)
 
 

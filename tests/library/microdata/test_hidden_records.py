@@ -33,7 +33,7 @@ from tablebuilder_dp.microdata.record_keys import KEYS
 def test_no_error_shows_a_record(tmp_path: Path, secret_file: Path) -> None:
     failed = 0
     for name, path in files(tmp_path).items():
-        asked = calls(path)
+        asked = calls(path, secret_file)
         plain = without_keys(path)
         for end in ("csv", "parquet"):
             out = tmp_path / f"out.{end}"
@@ -69,7 +69,10 @@ def test_no_command_shows_a_record(
     asked += [["perturb", str(good), "--by", "g", "--table", str(path), *out] for path in others]
     asked += [["privacy", "--table", str(path)] for path in others]
     asked += [[*by_g, "--small-counts", "clamped", "--secret-file", str(path)] for path in others]
+    whole = ["--epsilon", "1", "--delta", "0.01", "--edition", "1", "--secret-file", str(secret_file), *out]
+    asked += [["perturb", str(good), "--by", "g", *whole, "--categories", str(path)] for path in others]
     for path in list(found.values())[:: 1 + len(found) // 60]:
+        asked.append(["perturb", str(path), "--by", "g", "h", *whole, "--categories-from-data"])
         asked.append(["perturb", str(path), "--by", "g", *NOISE, *out])
         asked.append(["perturb", str(path), "--by", "h", *NOISE, *out, "--cells", str(path)])
         keys = ["keys", str(without_keys(path)), "--secret-file", str(secret_file), *out]

@@ -36,6 +36,7 @@ with suppress(ImportError):
     SparkSession = importlib.import_module("pyspark.sql").SparkSession
     PySparkLogger = importlib.import_module("pyspark.logger").PySparkLogger
 
+WHOLE_TABLE = microdata.design("1", "1e-6", cells=6)
 HAS_JAVA = bool(os.environ.get("JAVA_HOME") or shutil.which("java"))
 if os.environ.get("REQUIRE_SPARK") and not (SparkSession and HAS_JAVA):
     raise RuntimeError("REQUIRE_SPARK is set, but PySpark or Java is missing")
@@ -149,6 +150,47 @@ def test_bytes_are_the_same_whatever_the_order_parts_and_threads(
     assert len(written) == 1
 
 
+@pytest.mark.parametrize("kind", ["cells", "records"])
+def test_keys_of_cells_and_records_are_alike(
+    spark: Any, tmp_path: Path, secret_file: Path, kind: str
+) -> None:
+    """The same bytes of a whole table from a file of either kind, a folder and memory, hierarchies too."""
+    drawn = np.random.default_rng(3)
+    table = keyed(
+        {
+            "region": pa.array(["N", "S", "É", None]).take(pa.array(drawn.integers(0, 4, 500))),
+            "district": pa.array(drawn.integers(0, 3, 500)).cast(pa.string()),
+            "sex": pa.array(["F", "M"]).take(pa.array(drawn.integers(0, 2, 500))),
+        }
+    )
+    formats.write(table, tmp_path / "a.parquet")
+    formats.write(table, tmp_path / "a.csv")
+    (tmp_path / "folder").mkdir()
+    for place in range(2):
+        formats.write(table.slice(250 * place, 250), tmp_path / "folder" / f"{place}.parquet")
+    paths = [[region, str(district)] for region in ("S", None, "N", "É", "W") for district in range(3)]
+    options: dict[str, Any] = {
+        "by": ["district", "sex", "region"],
+        "nested": [["region", "district"]],
+        "margins": True,
+        "keys": kind,
+        "edition": "2026",
+        "secret_file": secret_file,
+        "categories": {"sex": ["M", "F"], "district": paths},
+        "protection": WHOLE_TABLE if kind == "cells" else microdata.design_per_cell("1", "0.01"),
+    }
+    noises = set()
+    for source in (table, tmp_path / "a.parquet", tmp_path / "a.csv", tmp_path / "folder"):
+        written = []
+        for engine in (None, spark):
+            microdata.perturb(source, spark=engine, **options).write(tmp_path / "out.parquet")
+            written.append([path.read_bytes() for path in sorted(tmp_path.glob("out*"))])
+        assert written[0] == written[1]
+        assert len(written[0]) == 3
+        noises.add(written[0][0])
+    assert len(noises) == (4 if kind == "cells" else 1)  # other bytes, other noise; equal sets, equal noise
+
+
 def test_tables_in_memory_and_errors_are_alike(spark: Any) -> None:
     protection = microdata.from_table(TABLES["rows"])
     one, other = both(PEOPLE, spark, by=["region", "age"], protection=protection, margins=True)
@@ -195,14 +237,16 @@ def test_csv_is_read_alike(spark: Any, tmp_path: Path, content: bytes, message: 
             microdata.perturb(path, spark=engine, **options)
 
 
-def test_no_error_shows_a_record(spark: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_error_shows_a_record(
+    spark: Any, secret_file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     found = {**files(tmp_path), "in memory": PARQUET["categories above 2^63"]}
     chosen = [*CSV, *(f"{name} (Parquet)" for name in PARQUET), "in memory"]
     damaged = [name for name in found if name.startswith("damaged")][::15]
     failed = 0
     for name in [*chosen, *damaged]:
-        asked = calls(found[name], spark=spark)
-        for what in ("by g", "categories", "cells"):
+        asked = calls(found[name], secret_file, spark=spark)
+        for what in ("by g", "categories", "cells", *(["whole"] if "Parquet" in name else [])):
             said = told(asked[what]) + capfd.readouterr().err
             failed += bool(said)
             try:
@@ -231,13 +275,13 @@ def test_errors_are_not_logged_either(spark: Any, capfd: pytest.CaptureFixture[s
 
 
 def test_sparks_own_log_shows_no_record(
-    spark: Any, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    spark: Any, secret_file: Path, log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Of a session that the command starts and ends itself; that of a caller logs what the caller wants."""
     found = files(tmp_path)
     names = ("too many fields", "text after a quote", "ids that are not UTF-8 (Parquet)")
     spark.sparkContext.setLogLevel("WARN")
-    told(calls(found[names[0]], spark=spark)["by g"])
+    told(calls(found[names[0]], secret_file, spark=spark)["by g"])
     assert MARK in log.read_text()
     end_session()
     before = log.stat().st_size

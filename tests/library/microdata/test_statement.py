@@ -14,10 +14,14 @@ from hypothesis import strategies as st
 from support.people import PEOPLE
 
 from tablebuilder_dp import design, microdata, sampling
+from tablebuilder_dp.beyond.least_variance import FAMILIES
+from tablebuilder_dp.beyond.promise import promise
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata import cell_keys, statement, words
+from tablebuilder_dp.microdata.layout import NEIGHBOURS
+from tablebuilder_dp.microdata.protection import SMALL_COUNTS, largest
 
 DESIGNS = {way: microdata.design_per_cell("0.5", "1e-4", small_counts=way) for way in ("rows", "clamped")}
 OPTIONS: dict[str, Any] = {
@@ -333,3 +337,256 @@ def test_an_epsilon_is_stated_rounded_up() -> None:
     third = "0.33333333333333333333"
     stated = facts(microdata.design_per_cell(third, "1e-3"))["one_cell"]["others_from_0"]["epsilon"]
     assert Fraction(stated) >= Fraction(third)
+
+
+# Keys of cells: the promise of a whole table
+
+ASKED = [("1", "1e-6", 4), ("0.5", "1e-4", 6), ("0.333333333333333333333", "1e-9", 64)]
+WHOLE = {way: microdata.design("1", "1e-6", cells=10, small_counts=way) for way in ("signed", "clamped")}
+ONE_CELL = {way: microdata.design_per_cell("1", "0.01", small_counts=way) for way in SMALL_COUNTS}
+LISTED: dict[str, Any] = {"keys": "cells", "edition": "2026", "key_columns": 0}
+KEYED = [*WHOLE.values(), *ONE_CELL.values()]
+
+
+def keyed(protection: microdata.Protection, by: str = "region sex", **change: Any) -> dict[str, Any]:
+    """What is stated of a table with margins and keys of cells, all its categories listed."""
+    names = by.split()
+    layout = microdata.Layout(names, change.pop("margins", True), change.pop("nested", ()))
+    options = {**OPTIONS, **LISTED, "categories_given": names, **change}
+    options.setdefault("cells_changed", layout.cells_changed(options["neighbours"]))
+    return {"table": "out.csv", **statement.facts(protection, layout, **options)}
+
+
+def flat(found: dict[str, Any]) -> str:
+    """The words in one line; none of theirs has more than 100 columns."""
+    text = words.words(found)
+    assert max(map(len, text.splitlines())) <= 100
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "cells"), ASKED)
+@pytest.mark.parametrize("way", ["signed", "clamped"])
+@pytest.mark.parametrize("noise", FAMILIES)
+def test_what_is_stated_is_at_most_what_was_asked_for(
+    epsilon: str, delta: str, cells: int, way: str, noise: str
+) -> None:
+    if noise == "best" and way == "clamped":
+        return  # as one of the others
+    made = microdata.design(epsilon, delta, cells=cells, small_counts=way, noise=noise)
+    found = keyed(made, cells_changed=cells)["whole_table"]
+    assert Fraction(epsilon) <= Fraction(found["epsilon"]) <= Fraction(epsilon) * (1 + Fraction(1, 2**52))
+    assert 0.5 * float(delta) < found["delta"] <= float(delta)
+    exact = promise(made.noise, largest(made.table), epsilon, cells=cells, clamped=way == "clamped")  # type: ignore[arg-type]
+    assert Fraction(found["delta"]) >= exact.delta
+    assert Fraction(found["loss_above_epsilon"]) >= exact.loss_above_epsilon
+    assert found["loss_above_epsilon"] >= found["delta"] * 0.99
+
+
+def test_the_statement_of_keys_of_cells_in_json() -> None:
+    found = keyed(WHOLE["signed"], edition="2026, 1")
+    assert {name: found[name] for name in ("keys", "neighbours", "cells_changed", "cells_per_person")} == {
+        "keys": "cells",
+        "neighbours": "add-or-remove",
+        "cells_changed": 4,
+        "cells_per_person": 10,
+    }
+    assert (found["edition"], found["cipher"]) == ("2026, 1", cell_keys.CIPHER)
+    assert found["perturbs_empty_cells"] is True
+    assert not {"one_cell", "key_columns", "two_cells_one_person_apart", "given_categories"} & set(found)
+    noise = found["noise"]
+    assert noise["keysize"] == 2**64
+    assert (noise["epsilon"], noise["delta"], noise["of"]) == (1.0, 1e-6, "the whole table")
+    assert (noise["small_counts"], noise["family"]) == ("signed", "max-entropy")
+    assert noise["variance"] == min(noise["variances"].values()) == noise["variances"]["max-entropy"]
+    assert set(noise["variances"]) == set(FAMILIES[1:])
+    assert not {"bias_at_0", "slack", "rule"} & set(noise)
+    assert set(words.in_words(found)) == {"whole_table_in_words", "rests_on", "not_protected"}
+    rate = WHOLE["signed"].noise.rates  # type: ignore[union-attr]
+    assert noise["rate"] == float(max(rate))
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("way", ["signed", "clamped"])
+def test_the_promise_of_a_whole_table_in_words(way: str, neighbours: str) -> None:
+    by, nested = "sex region district", [["region", "district"]]
+    found = keyed(WHOLE[way], by, nested=nested, neighbours=neighbours)
+    said, changed = flat(found), {"add-or-remove": 6, "replace": 10}[neighbours]
+    assert (found["cells_changed"], found["cells_per_person"]) == (changed, 10)
+    assert found["nested"] == nested
+    assert "region > district is a hierarchy." in said
+    delta, odds = (
+        f"{statement.up(found['whole_table'][name]):g}" for name in ("delta", "loss_above_epsilon")
+    )
+    more = ", 4 more than in this table" if changed < 10 else ""
+    differ, whose, true = {
+        "add-or-remove": (
+            "one record that is there or not",
+            "those that the person is in the records",
+            "whether the person is there or not",
+        ),
+        "replace": (
+            "the values of one record",
+            "those between any two records that the person may have",
+            "whichever of the two is true",
+        ),
+    }[neighbours]
+    assert (
+        "What the whole table gives away Whoever knows everything about everybody else, and sees this table "
+        f"and all its margins, learns at most epsilon = 1 and delta = {delta} about one person: for any two "
+        f"sets of records that differ by {differ}, whatever may be published is at most 2.719 times as "
+        f"likely with the one as with the other, plus delta. Such sets differ in at most 10 counts{more}, "
+        f"each by one. It holds for every person and whatever the counts are, 0 included. In odds: {whose} "
+        f"rise or fall by a factor of more than 2.719 with a probability of at most {odds}, {true}."
+    ) in said
+    small = {"signed": "Counts are published as they come, also below 0", "clamped": "an empty cell by "}
+    assert [small[one] in said for one in small] == [one == way for one in small]
+    assert "at most 10 different counts that one person can change" in said
+    assert f"the cipher holds ({cell_keys.CIPHER})" in said
+    assert "were chosen without looking at the records." in said
+    assert "Whoever has the secret or the cell keys can take the noise away." in said
+    assert "For m people multiply its epsilon by m, and its delta" in said
+    assert words.shortfall(found) == ""
+    for absent in ("Emptiness.", "Absence", "Differences.", "Occurrence.", "Small counts.", "record keys"):
+        assert absent not in said
+
+
+def test_one_count_is_in_the_singular() -> None:
+    alone = keyed(microdata.design("1", "1e-6", cells=1), "sex", margins=False)
+    said = flat(alone)
+    assert "and sees this table, learns" in said
+    assert "Such sets differ in at most 1 count, each by one" in said
+    assert "at most 1 different count that" in said
+
+
+@pytest.mark.parametrize("protection", [microdata.design("1", "1e-6", cells=1), *ONE_CELL.values()])
+def test_a_table_that_nobody_can_change_is_stated_too(protection: microdata.Protection) -> None:
+    """With a single category a record that is replaced changes no count."""
+    found = keyed(protection, "country", neighbours="replace", cells_changed=0)
+    assert (found["cells_changed"], found["cells_per_person"]) == (0, 1)
+    assert found["whole_table"]["delta"] <= 0.01
+    assert "at most 1 different count that" in flat(found)
+
+
+def test_clamping_states_the_bias_of_an_empty_cell() -> None:
+    row = largest(WHOLE["clamped"].table)
+    mean = sum(max(0, z) * Fraction(w, row.keysize) for z, w in enumerate(row.weights, -row.support))
+    stated = keyed(WHOLE["clamped"])["noise"]["bias_at_0"]
+    assert Fraction(stated) >= mean
+    assert stated == pytest.approx(float(mean))
+    signed, clamped = (keyed(WHOLE[way])["whole_table"] for way in ("signed", "clamped"))
+    assert signed["delta"] == clamped["delta"]
+    assert signed["loss_above_epsilon"] < clamped["loss_above_epsilon"]  # 0 pools a tail
+
+
+@pytest.mark.parametrize("protection", KEYED)
+def test_categories_from_the_records_leave_no_promise_without_conditions(
+    protection: microdata.Protection,
+) -> None:
+    promised, found = keyed(protection), keyed(protection, categories_given=["sex"])
+    assert found["whole_table"] == {"epsilon": "inf", "delta": 1.0, "loss_above_epsilon": 1.0}
+    assert found["given_categories"] == promised["whole_table"]
+    said = flat(found)
+    assert "Neither epsilon nor delta is promised without conditions: the categories of region are" in said
+    assert "Occurrence. The categories of region are those that somebody has" in said
+    assert "The categories of the records are among those listed" not in said
+    assert "some of the categories were not" in said
+    assert "Neither epsilon nor delta" not in flat(promised)
+    listed = keyed(protection, categories_given=["region"], cells_given=True)
+    assert listed["whole_table"] == promised["whole_table"]
+    assert "Occurrence" not in flat(listed)
+    if protection.cells is not None:
+        assert words.shortfall(found) == (
+            "No epsilon and delta are promised, as categories were taken from the records: list them with "
+            "--categories."
+        )
+
+
+@pytest.mark.parametrize("way", SMALL_COUNTS)
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+def test_a_design_of_one_cell_states_the_whole_table_beside_it(way: str, neighbours: str) -> None:
+    found = keyed(ONE_CELL[way], neighbours=neighbours)
+    said, whole, changed = flat(found), found["whole_table"], {"add-or-remove": 4, "replace": 6}[neighbours]
+    assert found["cells_per_person"] == found["cells_changed"] == changed
+    assert (found["noise"]["of"], found["noise"]["rule"]) == ("one cell", "ceiling")
+    assert "variances" not in found["noise"]
+    assert "What one published count gives away" in said
+    assert "For m people multiply one cell's epsilon" in said
+    assert (
+        f"learns at most epsilon = {whole['epsilon']:g} and delta = {statement.up(whole['delta']):g}" in said
+    )
+    one = found["one_cell"]["others_from_0"]
+    assert one["delta"] < whole["delta"] < 1
+    if way == "rows":
+        assert whole["epsilon"] == changed * 1.0
+        assert whole["delta"] == pytest.approx(1 - (1 - one["delta"]) ** changed)
+        assert whole["loss_above_epsilon"] == min(1, changed * one["loss_above_epsilon"])
+        assert found["perturbs_empty_cells"] is False
+        assert "Emptiness." in said
+    else:
+        exact = promise(
+            ONE_CELL[way].noise,  # type: ignore[arg-type]
+            largest(ONE_CELL[way].table),
+            1,
+            cells=changed,
+            clamped=way == "clamped" or neighbours == "replace",
+        )
+        assert whole == {
+            "epsilon": 1.0,
+            "delta": sampling.rounded_up(exact.delta),
+            "loss_above_epsilon": sampling.rounded_up(exact.loss_above_epsilon),
+        }
+
+
+def test_signed_counts_of_one_cell_are_all_alike() -> None:
+    found = keyed(ONE_CELL["signed"])
+    assert list(found["one_cell"]) == ["others_from_0"]
+    row = largest(ONE_CELL["signed"].table)
+    less, more = np.array([*row.weights, 0]) / 2**32, np.array([0, *row.weights]) / 2**32
+    one = found["one_cell"]["others_from_0"]
+    assert one["delta"] == pytest.approx(np.maximum(less - math.e * more, 0).sum())
+    far = (less > math.e * more) | (more > math.e * less)
+    assert one["loss_above_epsilon"] == pytest.approx(max(less[far].sum(), more[far].sum()))
+    assert "0 or more 1 0.006767 all alike" in flat(found)
+
+
+@pytest.mark.parametrize("protection", [*ONE_CELL.values(), microdata.from_table(table_of(DESIGNS["rows"]))])
+def test_keys_of_records_promise_one_cell(protection: microdata.Protection) -> None:
+    found = facts(protection, keys="records", edition="2026")
+    assert found["whole_table"] == statement.NOTHING
+    assert (found["edition"], found["cipher"]) == ("2026", cell_keys.CIPHER)
+    assert found["two_cells_one_person_apart"] == statement.one_apart(protection.table)
+    said = flat(found)
+    assert (
+        "Neither epsilon nor delta is promised for more than one published count, in this table or together "
+        "with others. In this table everybody is counted in 4 cells. Equal sets of people have equal noise, "
+        "so two cells that differ by one person betray the person."
+    ) in said
+    assert "one set of people has one noise, and different sets have independent noises." in said
+    assert f"and the cipher to hold ({cell_keys.CIPHER})." in said
+    assert "Differences. Two published cells that differ by one person alone" in said
+    assert ("Absence, with margins" in said) is not protection.keeps_empty
+    assert "Whoever has the secret, the record keys or the cell keys" in said
+    assert "What this rests on" not in said
+    apart = found["two_cells_one_person_apart"]
+    assert 0 < apart["at_least"] < apart["delta"] < 1
+    if protection.noise is not None:
+        row = largest(protection.table)
+        assert Fraction(apart["at_least"]) <= Fraction(max(row.weights), row.keysize)
+        assert apart["at_least"] == pytest.approx(max(row.weights) / row.keysize)
+
+
+@pytest.mark.parametrize("protection", KEYED)
+def test_names_and_editions_may_be_anything(protection: microdata.Protection) -> None:
+    """Lines stay short, whatever is in them."""
+    name = "line\nbreak " + "x" * 150
+    found = keyed(protection, edition="first\nand second " * 9)
+    found |= {"by": [name, "sex"], "categories_given": ["sex"], "given_categories": found["whole_table"]}
+    assert "first and second" in flat(found)
+
+
+def test_nothing_promised_is_not_promised_by_accident() -> None:
+    """One dictionary for all that promise nothing: who changes what was stated changes no other statement."""
+    found = facts(DESIGNS["rows"])
+    found["whole_table"]["delta"] = 0.5
+    assert facts(DESIGNS["rows"])["whole_table"]["delta"] == 1.0
