@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 from cryptography.hazmat.primitives import cmac
 from cryptography.hazmat.primitives.ciphers import algorithms
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -49,7 +50,8 @@ def input_digest(secret: bytes, source: Any) -> bytes:
         with pa.ipc.new_stream(stream, source.schema) as writer:
             writer.write_table(source)
         content = stream.getvalue()
-    return hmac.digest(derived(secret, "input digest"), content, "sha256")
+    sealed = AESGCM(derived(secret, "input tag")).encrypt(bytes(12), b"", content)  # the tag alone: GMAC
+    return hmac.digest(derived(secret, "input digest"), sealed, "sha256")
 
 
 def weights_digest(table: Table) -> bytes:

@@ -1,6 +1,5 @@
 """Keys of cells and of sets of people: against slow code of their own, as random numbers, and as refused."""
 
-import hmac
 import itertools
 import os
 import threading
@@ -627,16 +626,18 @@ def test_nothing_more_is_read_after_an_error(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(sources, "files", lambda source: sources.Files(".csv", (source,), ()))
     read: list[int] = []
 
-    class Code:
-        def update(self, part: bytes) -> None:
+    class Tag:
+        tag = b""
+
+        def authenticate_additional_data(self, part: bytes) -> None:
             read.append(len(part))
             stopped.wait(10)
 
-        def digest(self) -> bytes:
+        def finalize(self) -> bytes:
             return b""
 
     stopped = threading.Event()
-    monkeypatch.setattr(hmac, "new", lambda *_, **__: Code())
+    monkeypatch.setattr(cell_keys.Cipher, "encryptor", lambda _: Tag())
 
     def interrupted() -> None:
         with cell_keys.input_digest(SECRET, path):
