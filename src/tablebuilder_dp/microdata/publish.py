@@ -169,9 +169,7 @@ def perturb(
         allowed = f"for at least {changed} cells, which one person can change in this table"
         raise parameters.wrong_value("protection", f"designed {allowed}", protection.cells)
     if not isinstance(source, str | Path):
-        source = sources.arrow_table(
-            source
-        )  # once: a stream can be read only once, and its digest is taken too
+        source = sources.arrow_table(source)  # once, as a stream can be read only once
     with ExitStack() as reading:
         opened = reading.enter_context(records.opened(source, spark=spark, memory=memory))
         digest = None
