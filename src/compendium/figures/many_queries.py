@@ -17,7 +17,7 @@ from compendium.figures.drawing import (
     looks,
     styled,
 )
-from compendium.studies.many_cells import Costs
+from compendium.studies.rivals import Costs
 from tablebuilder_dp.beyond import composition
 from tablebuilder_dp.noise import Noise
 

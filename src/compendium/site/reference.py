@@ -35,7 +35,7 @@ GROUPS = {
     "other-noise": ("Past the paper: other noise", ["beyond.other_noise", "beyond.frontier"]),
     "many-queries": (
         "Past the paper: many counts",
-        ["beyond.composition", "beyond.promise", "beyond.least_variance"],
+        ["beyond.composition", "beyond.promise", "beyond.many_cells"],
     ),
     "small-counts": (
         "Tables for any count",

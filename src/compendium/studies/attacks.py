@@ -111,8 +111,9 @@ def run(
                 edition = partial(
                     microdata.perturb, by=by, protection=protection, categories=known, secret_file=file
                 )
+                names = [None] * 3 if kind == "sums" else ["1", "2", "3"]
                 published = (
-                    edition(table, keys=kind, edition=str(place)) for place, table in enumerate(tables)
+                    edition(table, keys=kind, edition=name) for table, name in zip(tables, names, strict=True)
                 )
                 values = (release.table["count"].to_numpy()[occupied] for release in published)
                 trials[way].append(Trials(others, present, *values))

@@ -17,7 +17,7 @@ from typing import Any
 from tqdm import tqdm
 
 from tablebuilder_dp import design
-from tablebuilder_dp.beyond.least_variance import FAMILIES
+from tablebuilder_dp.beyond.many_cells import FAMILIES
 from tablebuilder_dp.beyond.promise import CELLS_MAX
 from tablebuilder_dp.beyond.symmetric import RULES
 from tablebuilder_dp.cli.answers import Answer, Register

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tablebuilder_dp import design, privacy, sampling
-from tablebuilder_dp.beyond import best_gamma, composition, least_variance, symmetric
+from tablebuilder_dp.beyond import best_gamma, composition, many_cells, symmetric
 from tablebuilder_dp.cli import tables
 from tablebuilder_dp.cli.answers import PROGRAM, Answer, Register
 from tablebuilder_dp.counts import perturbation_table, small_counts, table_files
@@ -41,8 +41,8 @@ def register(command: Register) -> None:
     )
     guide.add_argument(
         "--noise",
-        choices=least_variance.FAMILIES,
-        help=f"with --cells (default: {least_variance.FAMILIES[0]})",
+        choices=many_cells.FAMILIES,
+        help=f"with --cells (default: {many_cells.FAMILIES[0]})",
     )
 
     profile = command("privacy", _privacy, "delta at one or more epsilon for a given noise or table")
@@ -139,10 +139,10 @@ def _design(options: argparse.Namespace) -> Answer:
 
 def _design_for_cells(options: argparse.Namespace) -> Answer:
     cells = parameters.read_integer(options.cells, "cells")
-    family = options.noise or least_variance.FAMILIES[0]
-    made = least_variance.least_variance(options.epsilon, options.delta, cells=cells, family=family)
-    rivals = {least_variance.family(made.rival.noise): made.rival.variance} if made.rival else {}
-    variances = {least_variance.family(made.noise): made.variance, **rivals}
+    family = options.noise or many_cells.FAMILIES[0]
+    made = many_cells.best(options.epsilon, options.delta, cells=cells, family=family)
+    rivals = {many_cells.family(made.rival.noise): made.rival.variance} if made.rival else {}
+    variances = {many_cells.family(made.noise): made.variance, **rivals}
     answer: dict[str, Any] = {
         "noise": next(iter(variances)),
         "support": made.noise.support,

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from tablebuilder_dp import certified, sampling
 from tablebuilder_dp import design as design_guide
-from tablebuilder_dp.beyond import symmetric
-from tablebuilder_dp.beyond.least_variance import family, least_variance
+from tablebuilder_dp.beyond import many_cells, symmetric
 from tablebuilder_dp.cellkey import BITS
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts import table_files
@@ -98,7 +97,7 @@ def design(
 
     ``cells`` is the number of counts that one person changes, as `Layout.cells_changed` has it, in all
     tables that share the noise and the edition (Theorem 58); ``noise`` is
-    one of `least_variance.FAMILIES`. Negative counts are published as they are ("signed") or as 0
+    one of `many_cells.FAMILIES`. Negative counts are published as they are ("signed") or as 0
     ("clamped").
 
     Raises ValueError for what no noise up to the widest support keeps, and ArithmeticError where an enclosure
@@ -111,7 +110,7 @@ def design(
     if small_counts not in SMALL_COUNTS[:2]:
         allowed = f"one of {', '.join(SMALL_COUNTS[:2])} for a whole table"
         raise parameters.wrong_value("small_counts", allowed, small_counts)
-    chosen = least_variance(epsilon, delta, cells=cells, family=noise)
+    chosen = many_cells.best(epsilon, delta, cells=cells, family=noise)
     return Protection(
         chosen.table,
         noise=chosen.noise,
@@ -119,7 +118,9 @@ def design(
         delta=parameters.delta(delta),
         cells=cells,
         small_counts=small_counts,
-        rivals={family(choice.noise): choice.variance for choice in (chosen, chosen.rival) if choice},
+        rivals={
+            many_cells.family(choice.noise): choice.variance for choice in (chosen, chosen.rival) if choice
+        },
     )
 
 

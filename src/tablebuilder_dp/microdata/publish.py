@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tablebuilder_dp.beyond.promise import CELLS_MAX
 from tablebuilder_dp.cellkey import BITS
 from tablebuilder_dp.microdata import cell_keys, formats, listing, records, secret, sources, statement, words
 from tablebuilder_dp.microdata import cells as counting
@@ -165,6 +166,9 @@ def perturb(
             "from the records; to do without a promise, take categories from the data"
         )
     changed = layout.cells_changed(neighbours, categories=lists)
+    if chosen == "cells" and changed > CELLS_MAX:
+        allowed = f"variables of which one person changes at most {CELLS_MAX} counts"
+        raise parameters.wrong_value("by", allowed, changed)
     if protection.cells is not None and protection.cells < changed:
         allowed = f"for at least {changed} cells, which one person can change in this table"
         raise parameters.wrong_value("protection", f"designed {allowed}", protection.cells)
@@ -198,7 +202,7 @@ def perturb(
         protection=protection,
         layout=layout,
         keys=chosen,
-        edition=edition if chosen != "sums" else None,
+        edition=edition,
         neighbours=neighbours,
         cells_changed=changed,
         only_positive=only_positive,
@@ -236,7 +240,10 @@ def _record_keys(kind: str, names: Sequence[str] | None) -> list[str]:
 
 def _secret(kind: str, edition: str | None, file: str | Path | None) -> secret.Secret | None:
     """The secret, which must be there with an edition, but for sums."""
-    if kind != "sums":
+    if kind == "sums":
+        if edition is not None:
+            raise parameters.wrong_value("edition", "left out for keys that are sums", edition)
+    else:
         for name, value in (("edition", edition), ("secret_file", file)):
             if value is None or value == "":
                 raise ValueError(f"{name} must be given for keys of {kind}")

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from tablebuilder_dp import certified
-from tablebuilder_dp.beyond.least_variance import family
+from tablebuilder_dp.beyond.many_cells import family
 from tablebuilder_dp.beyond.promise import promise
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable

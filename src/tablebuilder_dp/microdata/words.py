@@ -177,13 +177,13 @@ def shortfall(facts: Facts) -> str:
     Returns an empty text in all other cases.
     """
     noise = facts["noise"]
-    if "one_cell" not in facts:
-        if "given_categories" not in facts:
-            return ""
+    if "given_categories" in facts:
         return (
-            "No epsilon and delta are promised, as categories were taken from the records: list them with "
-            "--categories."
+            "No epsilon and delta are promised for the whole table, as categories were taken from the "
+            "records: list them with --categories."
         )
+    if "one_cell" not in facts:
+        return ""
     cells, enough = facts["one_cell"], _enough(facts)
     less = {_first(name): promise["delta"] for name, promise in cells.items() if promise["delta"] > enough}
     if not less or "delta" not in noise:

@@ -36,7 +36,7 @@ import pyarrow.parquet
 import pytest
 
 from tablebuilder_dp import microdata
-from tablebuilder_dp.beyond.least_variance import FAMILIES
+from tablebuilder_dp.beyond.many_cells import FAMILIES
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.cli import microdata as commands_of_microdata
 from tablebuilder_dp.counts import perturbation_table, table_files
@@ -51,7 +51,9 @@ ASKED = ["--epsilon", "1", "--delta", "1e-6", "--edition", "2026"]
 STATEMENTS = (".statement.json", ".statement.txt")
 NOTICE = "Inside the office: "
 SHORTFALL = "Small counts get less protection than was asked for: "
-NO_PROMISE = "No epsilon and delta are promised, as categories were taken from the records: "
+NO_PROMISE = (
+    "No epsilon and delta are promised for the whole table, as categories were taken from the records: "
+)
 NOBODY = 65534
 
 
@@ -840,7 +842,7 @@ perturb {out}/no.csv --by sex {o} {noise} => no.csv: No such file or directory
 {all} --edition "" => edition must be given for keys of cells
 {all} --epsilon 0 => epsilon must be a number in \\(0, 500\\], got '0'
 {all} --delta 1 => delta must be .*, got '1'
-{all} --delta 1e-30 => keysize must be so large that 2 cells in whole numbers of keys keep delta 1e-30
+{all} --delta 1e-30 => keysize must be so large that whole numbers of keys keep delta 1e-30 for cells = 2
 {all} --by sex sex => by must be one or more names of columns, each once
 {all} --by sex planet => categories must list those of planet, as no promise holds
 {all} --nested sex => nested must be two or more columns of the table

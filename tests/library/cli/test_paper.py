@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tablebuilder_dp import certified, design, privacy, sampling
-from tablebuilder_dp.beyond import best_gamma, composition, least_variance, symmetric
+from tablebuilder_dp.beyond import best_gamma, composition, many_cells, symmetric
 from tablebuilder_dp.certified import Enclosed
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.counts import perturbation_table, table_files
@@ -85,7 +85,7 @@ def test_design_with_free_gamma(capsys: pytest.CaptureFixture[str]) -> None:
 def test_design_for_many_cells(capsys: pytest.CaptureFixture[str]) -> None:
     call = ["design", "--epsilon", "1", "--delta", "1e-6", "--cells"]
     found = answer(capsys, *call, "16")
-    made = least_variance.least_variance(1, "1e-6", cells=16)
+    made = many_cells.best(1, "1e-6", cells=16)
     assert (found["noise"], found["support"], found["variance"]) == ("max-entropy", 94, made.variance)
     assert found["rate"] == float(made.noise.rates[1])
     assert made.promise.delta <= found["delta"] <= found["delta_target"] == 1e-6

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -637,7 +638,7 @@ def test_nothing_more_is_read_after_an_error(tmp_path: Path, monkeypatch: pytest
             return b""
 
     stopped = threading.Event()
-    monkeypatch.setattr(cell_keys.Cipher, "encryptor", lambda _: Tag())
+    monkeypatch.setattr(Cipher, "encryptor", lambda _: Tag())
 
     def interrupted() -> None:
         with cell_keys.input_digest(SECRET, path):

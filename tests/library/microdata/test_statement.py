@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.people import PEOPLE
 
 from tablebuilder_dp import design, microdata, sampling
-from tablebuilder_dp.beyond.least_variance import FAMILIES
+from tablebuilder_dp.beyond.many_cells import FAMILIES
 from tablebuilder_dp.beyond.promise import promise
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
@@ -495,11 +495,10 @@ def test_categories_from_the_records_leave_no_promise_without_conditions(
     listed = keyed(protection, categories_given=["region"], cells_given=True)
     assert listed["whole_table"] == promised["whole_table"]
     assert "Occurrence" not in flat(listed)
-    if protection.cells is not None:
-        assert words.shortfall(found) == (
-            "No epsilon and delta are promised, as categories were taken from the records: list them with "
-            "--categories."
-        )
+    assert words.shortfall(found) == (
+        "No epsilon and delta are promised for the whole table, as categories were taken from the "
+        "records: list them with --categories."
+    )
 
 
 @pytest.mark.parametrize("way", SMALL_COUNTS)

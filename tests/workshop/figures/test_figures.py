@@ -31,7 +31,7 @@ from compendium.figures import (
 from compendium.figures.drawing import Drawing
 from compendium.ledger import claims, verdicts
 from compendium.run import notebooks
-from compendium.studies import many_cells, sweep
+from compendium.studies import rivals, sweep
 from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.noise import Geometric, Noise
@@ -88,7 +88,7 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "noise_shapes": lambda: other_noise.noise_shapes("x", epsilon=0.5, pmfs={"geometric": GEOMETRIC}),
     "composition_curves": lambda: many_queries.composition_curves("x", NOISE, cells=[1, 5], epsilon_max=10),
     "costs": lambda: many_queries.costs(
-        "x", {k: many_cells.costs(1, "1e-2", cells=k) for k in (1, 2)}, epsilon=1, delta=0.01
+        "x", {k: rivals.costs(1, "1e-2", cells=k) for k in (1, 2)}, epsilon=1, delta=0.01
     ),
     "most_cells": lambda: many_queries.most_cells("x", NOISE, deltas=[0.1, 0.3], epsilon_max=3),
     "small_counts": lambda: small_counts.small_counts("x", OfVariance(3, 1), epsilon=0.5),

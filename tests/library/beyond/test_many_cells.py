@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from support.strategies import decimals
 
 from tablebuilder_dp import certified, design, sampling
-from tablebuilder_dp.beyond import composition, least_variance
-from tablebuilder_dp.beyond.least_variance import STEP, Choice, fixed_support, lower_bound
+from tablebuilder_dp.beyond import composition, many_cells
+from tablebuilder_dp.beyond.many_cells import STEP, Choice, fixed_support, lower_bound
 from tablebuilder_dp.beyond.promise import promise
 from tablebuilder_dp.noise import Geometric, Noise
 
@@ -28,7 +28,7 @@ KNOWN = {
 
 
 def least(epsilon: Any, delta: Any, **options: Any) -> Choice:
-    return least_variance.least_variance(epsilon, delta, **options)
+    return many_cells.best(epsilon, delta, **options)
 
 
 def is_kept(choice: Choice, epsilon: Any, delta: Any, cells: int) -> None:
@@ -211,5 +211,5 @@ def test_fewer_keys_cost_variance_or_support() -> None:
 def test_enclosures_decide_and_float64_only_proposes(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = composition.quick_delta
     monkeypatch.setattr(composition, "quick_delta", lambda *given, **more: 0.97 * honest(*given, **more))
-    for family in least_variance.FAMILIES[1:]:
+    for family in many_cells.FAMILIES[1:]:
         is_kept(least(1, "1e-6", cells=8, family=family), 1, "1e-6", 8)

@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from tablebuilder_dp import design
-from tablebuilder_dp.beyond import composition
-from tablebuilder_dp.beyond.least_variance import FAMILIES, least_variance
+from tablebuilder_dp.beyond import composition, many_cells
 from tablebuilder_dp.design import Design
 from tablebuilder_dp.support import parameters
 
@@ -39,7 +38,7 @@ def costs(epsilon: parameters.Number, delta: parameters.Number, *, cells: int) -
         guided(level, target, cells=cells, theorem=name).variance for name in composition.Bounds._fields
     )
     paper, geometric = (
-        least_variance(level, target, cells=cells, family=name).variance for name in FAMILIES[1:]
+        many_cells.best(level, target, cells=cells, family=name).variance for name in many_cells.FAMILIES[1:]
     )
     return Costs(basic, advanced, optimal, gaussian(level, target, cells=cells), paper, geometric)
 

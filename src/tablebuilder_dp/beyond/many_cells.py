@@ -109,9 +109,7 @@ def family(made: AnyNoise) -> str:
     return FAMILIES[1] if isinstance(made, Noise) else FAMILIES[2]
 
 
-def least_variance(
-    epsilon: Number, delta: Number, *, cells: int, family: str = "best", keysize: int = 2**64
-) -> Choice:
+def best(epsilon: Number, delta: Number, *, cells: int, family: str = "best", keysize: int = 2**64) -> Choice:
     """The noise of least variance whose promise for k ``cells`` is (ε, δ), with its lookup table.
 
     The promise is certified, integers included. The variance is at most 1 % above the least on a wide
@@ -123,7 +121,7 @@ def least_variance(
     Raises ValueError where no noise that is not too wide will do, and ArithmeticError where ``MAX_BITS`` bits
     do not decide.
 
-    >>> few, many = (least_variance(1, "1e-6", cells=cells) for cells in (4, 16))
+    >>> few, many = (best(1, "1e-6", cells=cells) for cells in (4, 16))
     >>> few.noise, round(few.least, 2), round(few.rival.least, 2)
     (Geometric(support=53, rate=Fraction(62187, 250000)), 31.83, 71.41)
     >>> many.noise, round(many.least, 2), round(many.rival.least, 2)
