@@ -577,8 +577,12 @@ def test_nothing_hidden_shows(
     """Neither the secret nor a key, and without --audit no cell key and not how many records there are."""
     hidden = office.secret.read_bytes()
     audited, out = tmp_path / f"audit.{end}", tmp_path / f"out.{end}"
-    call = ["perturb", office / f"keyed-parquet.{end}", "--by", "region", "sex", "--margins", *office.whole()]
     kind, *small = way.split(", ")
+    noise = office.whole()
+    if kind == "sums":
+        place = noise.index("--edition")
+        noise = [*noise[:place], *noise[place + 2 :]]
+    call = ["perturb", office / f"keyed-parquet.{end}", "--by", "region", "sex", "--margins", *noise]
     call += ["--keys", kind, *(["--per-cell"] if kind != "cells" else [])]
     call += ["--small-counts", *small] if small else []
     good(capsys, *call, "--audit", "-o", str(audited))
