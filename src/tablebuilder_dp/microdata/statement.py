@@ -68,14 +68,19 @@ def facts(
     }
     if edition is not None:
         stated |= {"edition": edition, "cipher": CIPHER}
-    whole = _whole_table(protection, cells_changed, neighbours) if keyed_cells else dict(NOTHING)
+    pooled = only_positive and isinstance(protection.table, LookupTable)  # all counts of 0 or less look alike
+    whole = dict(NOTHING)
+    if keyed_cells:
+        bounded = pooled or protection.small_counts == "clamped" or neighbours == "replace"
+        whole = _whole_table(protection, cells_changed, bounded=bounded)
     if keyed_cells and not cells_given and set(layout.by) - set(categories_given):
         stated |= {"whole_table": dict(NOTHING), "given_categories": whole}
     else:
         stated["whole_table"] = whole
     if protection.cells is None:
         level = None if noise is None else protection.epsilon
-        stated["one_cell"] = one_cell(protection.table, level)
+        shown = perturbation.clamped(largest(protection.table)) if pooled else protection.table
+        stated["one_cell"] = one_cell(shown, level)
     if not keyed_cells:
         stated |= {"key_columns": key_columns, "two_cells_one_person_apart": one_apart(protection.table)}
     return {**stated, "perturbs_empty_cells": not protection.keeps_empty}
@@ -108,10 +113,11 @@ def _noise(protection: Protection) -> dict[str, Any]:
     return content | {"variances": dict(protection.rivals)}
 
 
-def _whole_table(protection: Protection, changed: int, neighbours: str) -> dict[str, Any]:
-    """(ε, δ) of everything that is published, if one person changes so many counts or as many as designed.
+def _whole_table(protection: Protection, changed: int, *, bounded: bool) -> dict[str, Any]:
+    """(ε, δ) of everything that is published: δ for as many counts as were designed for, odds for this table.
 
-    The odds are nearly exact for signed counts of which one person changes a fixed number, and bounded else.
+    The odds are nearly exact for signed counts that are all published and of which one person changes a fixed
+    number; otherwise they are to be ``bounded``, as results with different losses may be published as one.
     Rows of their own for small counts have no symmetric noise: for them, basic composition.
     """
     noise, level = protection.noise, protection.epsilon
@@ -127,7 +133,6 @@ def _whole_table(protection: Protection, changed: int, neighbours: str) -> dict[
         }
     changed = max(1, changed)  # that of a table that nobody can change is no larger
     cells, table = protection.cells or changed, largest(protection.table)
-    bounded = protection.small_counts == "clamped" or neighbours == "replace"
     here = promise(noise, table, level, cells=changed, clamped=bounded)
     kept = here if cells == changed else promise(noise, table, level, cells=cells, clamped=bounded)
     return {

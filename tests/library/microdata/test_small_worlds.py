@@ -392,7 +392,9 @@ def each_noise(table: LookupTable) -> Keys:
     return Keys(first[places], numbers[places].prod(axis=1))
 
 
-def stated(protection: microdata.Protection, neighbours: str) -> dict[str, Any]:
+def stated(
+    protection: microdata.Protection, neighbours: str, *, only_positive: bool = False
+) -> dict[str, Any]:
     layout = microdata.Layout(["north", "west"], margins=True)
     lists = {"north": [0, 1], "west": [0, 1]}
     found = statement.facts(
@@ -402,7 +404,7 @@ def stated(protection: microdata.Protection, neighbours: str) -> dict[str, Any]:
         edition="1",
         neighbours=neighbours,
         cells_changed=layout.cells_changed(neighbours, categories=lists),
-        only_positive=False,
+        only_positive=only_positive,
         cells_given=False,
         categories_given=sorted(lists),
         key_columns=0,
@@ -454,6 +456,25 @@ def test_the_statement_has_the_delta_of_every_assignment_of_keys(
         if way == "signed" and neighbours == "add-or-remove":
             assert said["loss_above_epsilon"] == pytest.approx(float(loss), rel=1e-5)
     assert said["epsilon"] == float(epsilon)
+
+
+@pytest.mark.parametrize("noise", OWN)
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+def test_what_is_stated_holds_where_only_positive_counts_are_shown(noise: AnyNoise, neighbours: str) -> None:
+    """To leave out 0 and what is below it pools them, as clamping does."""
+    cells = {"add-or-remove": 4, "replace": 6}[neighbours]
+    keys = each_noise(sampling.LookupTable(4, (1, 3, 4)))
+    for epsilon in (Fraction(1, 2), Fraction(1), Fraction(5, 2)):
+        hidden, growth = (
+            protected(noise, 4, epsilon, cells=cells, small_counts="clamped"),
+            growth_below(epsilon),
+        )
+        whole = protected(noise, 4, epsilon, cells=cells, small_counts="signed")
+        said = stated(whole, neighbours, only_positive=True)
+        for world in SMALL_WORLDS:
+            first, second = published_laws(hidden, keys, world, neighbours)
+            assert worlds.least_delta(first, second, growth) <= Fraction(said["delta"])
+            assert worlds.loss_above(first, second, growth) <= Fraction(said["loss_above_epsilon"])
 
 
 @pytest.mark.parametrize(("noise", "keysize"), OTHERS)
