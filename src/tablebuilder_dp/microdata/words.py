@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
+from tablebuilder_dp.microdata.layout import Layout
 from tablebuilder_dp.microdata.statement import up
 
 Facts = Mapping[str, Any]
 _WIDTH = 100
-_DIFFER = {"add-or-remove": "one record that is there or not", "replace": "the values of one record"}
+_DIFFER = {"add-or-remove": "whether one record is there", "replace": "the values of one record"}
 _ODDS = {
-    "add-or-remove": "those that the person is in the records",
-    "replace": "those between any two records that the person may have",
+    "add-or-remove": "the odds that the person is in the records",
+    "replace": "the odds between any two records that the person may have",
 }
 _TRUE = {"add-or-remove": "whether the person is there or not", "replace": "whichever of the two is true"}
 
@@ -59,13 +60,23 @@ def _done(facts: Facts) -> list[str]:
     margins = ", with all margins" if facts["margins"] else ""
     nested = "".join(f" {' > '.join(names)} is a hierarchy." for names in facts["nested"])
     shown = " What is published as 0 or less is left out." if facts["only_positive"] else ""
+    own = " Margins have a noise of their own: parts need not add up to their total."
     counted = (
         f"Records were counted by {', '.join(facts['by'])}{margins}.{nested} The cells are {facts['cells']}."
         f"{shown} Each count got a noise, a whole number from -{noise['support']} to {noise['support']}, "
-        f"found in a table for {noise['keysize']} cell keys. {_keys(facts)} Margins have a noise of their "
-        "own: parts need not add up to their total."
+        f"looked up by the key of its cell in a table for {_power(noise['keysize'])} keys. {_keys(facts)}"
+        f"{own if facts['margins'] else ''}"
     )
-    return [counted, _origin(noise), f"SHA-256 of the weights of the noise: {noise['sha256']}."]
+    return [counted, _origin(facts), f"SHA-256 of the weights of the noise: {noise['sha256']}."]
+
+
+def _power(number: int) -> str:
+    """A power of two as people read it.
+
+    >>> _power(2**64), _power(1000)
+    ('2^64', '1000')
+    """
+    return str(number) if number & (number - 1) else f"2^{number.bit_length() - 1}"
 
 
 def _keys(facts: Facts) -> str:
@@ -91,34 +102,51 @@ def _keys(facts: Facts) -> str:
     )
 
 
-def _origin(noise: Facts) -> str:
+def _origin(facts: Facts) -> str:
+    noise, most = facts["noise"], facts["cells_per_person"]
     if "epsilon" not in noise:
         name = noise["source"] or "a table in memory"
         return f"The noise is that of {name}, made elsewhere; its privacy was computed from its numbers."
-    small = {
-        "signed": "Counts are published as they come, also below 0: they have no bias, and neither have "
-        "their sums.",
-        "clamped": "What would be negative is published as 0, so counts near 0 are too large on average, an "
-        f"empty cell by {noise.get('bias_at_0', 0):.4g}.",
-        "rows": f"Counts below {noise['support']} have a noise of their own that never makes them negative "
-        "and has mean zero but for rounding to keys; empty cells stay 0.",
-    }[noise["small_counts"]]
-    how = (
-        f"(slack {noise['slack']:g}). Keys were shared out by the {noise['rule']} rule."
-        if "rule" in noise
-        else f"by the least variance ({_families(noise)})."
-    )
+    kept = f"{noise['of']} keeps"
+    if most > max(1, facts["cells_changed"]):
+        kept = f"this table and others, with up to {most} counts that one person changes, together keep"
+    guide = ""
+    if "rule" in noise:
+        guide = (
+            f", by the paper's guide (slack {noise['slack']:g}, keys shared out by the {noise['rule']} rule)"
+        )
+    rivals = [
+        f"; the best {family} noise that was found has the variance {variance:.6g}"
+        for family, variance in noise.get("variances", {}).items()
+        if family != noise["family"]
+    ]
     return (
-        f"The noise was designed for epsilon = {noise['epsilon']:g} and delta = {noise['delta']:g} of "
-        f"{noise['of']} {how} Its variance is {noise['variance']:.6g}, its standard deviation "
-        f"{math.sqrt(noise['variance']):.4g}. {small}"
+        f"The noise was designed so that {kept} epsilon = {noise['epsilon']:g} and delta = {noise['delta']:g}"
+        f"{guide}. It is {noise['family']} noise of variance {noise['variance']:.6g} and standard deviation "
+        f"{math.sqrt(noise['variance']):.4g}{''.join(rivals)}. {_bias(facts)}"
     )
 
 
-def _families(noise: Facts) -> str:
-    found = noise["variances"]
-    listed = " and ".join(f"{variance:.6g} for the {family} noise" for family, variance in found.items())
-    return f"{listed}: {noise['family']} was taken" if len(found) > 1 else f"{noise['family']} noise"
+def _bias(facts: Facts) -> str:
+    """What becomes of small counts, and how right they are on average."""
+    noise = facts["noise"]
+    if noise["small_counts"] == "clamped":
+        return (
+            "What would be negative is published as 0, so counts near 0 are too large on average, an empty "
+            f"cell by {noise['bias_at_0']:.4g}."
+        )
+    if noise["small_counts"] == "rows":
+        return (
+            f"Counts below {noise['support']} have a noise of their own that never makes them negative and "
+            "has mean zero but for rounding to keys; empty cells stay 0."
+        )
+    if facts["only_positive"]:
+        return "As counts of 0 or less are left out, those near 0 are too large on average, and so are sums."
+    rounding = " but for rounding to keys" if noise.get("rule") == "ceiling" else ""
+    return (
+        f"Counts are published as they come, also below 0: they have no bias{rounding}, and neither have "
+        "their sums."
+    )
 
 
 def _epsilon(value: float | str) -> str:
@@ -133,7 +161,7 @@ def _one_cell(facts: Facts) -> list[str]:
     lines = ["  others in the cell  epsilon    delta       worst pair of counts"]
     for name, promise in facts["one_cell"].items():
         others, pair = f"{_first(name)} or more", " and ".join(map(str, promise["worst"]))
-        if facts["noise"].get("small_counts") == "signed":
+        if facts["noise"].get("small_counts") == "signed" and not facts["only_positive"]:
             pair = "all alike"
         lines.append(
             f"  {others:<19} {_epsilon(promise['epsilon']):<10} {up(promise['delta']):<11.4g} {pair}"
@@ -162,12 +190,24 @@ def meaning(facts: Facts) -> str:
     if promise["delta"] >= 1:
         return "A delta of 1 means no protection: the worst pair of counts is told apart with certainty."
     where = f"if {first} or more other people are in the cell" if first else "for every cell"
+    large = " Where delta is large, the worst pair of counts is often told apart."
     return (
         f"In words, {where}: somebody who knows everything about all others sees the count of this one cell. "
-        "The odds that a certain person is in the cell then rise or fall by a factor of more than "
-        f"{_factor(promise['epsilon'])} with a probability of at most {up(promise['loss_above_epsilon']):g}, "
-        "whether the person is there or not. This is computed from the table of the noise, after rounding to "
-        "keys. A delta near 1 means that the worst pair of counts is told apart almost surely."
+        "The odds that a given person is in the cell then rise or fall by a factor of more than "
+        f"{_factor(promise['epsilon'])}, which is exp(epsilon), with a probability of at most "
+        f"{up(promise['loss_above_epsilon']):g}, whether the person is there or not."
+        f"{_above_delta(promise)} All this is computed from the table of the noise, after rounding to keys."
+        f"{large if max(one['delta'] for one in cells.values()) > enough else ''}"
+    )
+
+
+def _above_delta(promise: Facts, moreover: str = "") -> str:
+    """Why odds may change by more than e^ε more often than δ, where they do."""
+    if up(promise["loss_above_epsilon"]) <= up(promise["delta"]):
+        return ""
+    return (
+        " This probability is larger than delta because it counts such results in full; delta counts only "
+        f"the part of their probability that exceeds exp(epsilon) times the other.{moreover}"
     )
 
 
@@ -206,33 +246,61 @@ def whole_table(facts: Facts) -> str:
         start = (
             "Neither epsilon nor delta is promised without conditions: the categories of "
             f"{', '.join(_unlisted(facts))} are those that somebody has, and that one appears at all can "
-            "tell who is there. If it was known before which categories appear, the following holds. "
+            "tell who is there. If it was known beforehand which categories appear, the following holds. "
         )
     if promise["delta"] >= 1:
         return f"{start}Nothing: delta is 1."
     margins = " and all its margins" if facts["margins"] else ""
-    designed, changed, neighbours = facts["cells_per_person"], facts["cells_changed"], facts["neighbours"]
-    more = f", {designed - changed} more than in this table" if designed > changed else ""
-    factor = _factor(promise["epsilon"])
+    changed, neighbours = max(1, facts["cells_changed"]), facts["neighbours"]
+    counts = "1 count of this table, by one"
+    if changed > 1:
+        counts = f"{changed} counts of this table, each by one"
     return (
         f"{start}Whoever knows everything about everybody else, and sees this table{margins}, learns at most "
-        f"epsilon = {_epsilon(promise['epsilon'])} and delta = {up(promise['delta']):g} about one person: "
-        f"for any two sets of records that differ by {_DIFFER[neighbours]}, whatever may be published is at "
-        f"most {factor} times as likely with the one as with the other, plus delta. Such sets differ in at "
-        f"most {designed} count{'s' if designed > 1 else ''}{more}, each by one. It holds for every person "
-        f"and whatever the counts are, 0 included. In odds: {_ODDS[neighbours]} rise or fall by a factor of "
-        f"more than {factor} with a probability of at most {up(promise['loss_above_epsilon']):g}, "
-        f"{_TRUE[neighbours]}."
+        f"epsilon = {_epsilon(promise['epsilon'])} and delta = {up(promise['delta']):g} about one person. "
+        f"That is to say: for any two sets of records that differ only in {_DIFFER[neighbours]}, the "
+        f"probability of any set of results is at most {_factor(promise['epsilon'])} times as large with the "
+        "one as with the other, plus delta; this factor is exp(epsilon), rounded up. Such records differ in "
+        f"at most {counts}.{_room(facts)} The promise holds for every person and whatever the counts are, 0 "
+        f"included. {_odds(facts, promise)}"
+    )
+
+
+def _room(facts: Facts) -> str:
+    """Where ε is a multiple of one count's, or where ε and δ leave room for other tables."""
+    designed, changed = facts["cells_per_person"], max(1, facts["cells_changed"])
+    if facts["noise"]["small_counts"] == "rows" and changed > 1:
+        return (
+            f" As small counts have noises of other shapes, {changed} times the epsilon of one count is "
+            "taken (basic composition)."
+        )
+    if designed > changed:
+        return f" This epsilon and delta have room for {designed - changed} more, in other tables."
+    return ""
+
+
+def _odds(facts: Facts, promise: Facts) -> str:
+    """How often the odds change by more than e^ε."""
+    if promise["loss_above_epsilon"] >= 1:
+        return "How often odds change by more than this factor is not bounded."
+    neighbours, small = facts["neighbours"], facts["noise"]["small_counts"]
+    alone = ", from this table alone" if facts["cells_per_person"] > max(1, facts["cells_changed"]) else ""
+    exact = small == "signed" and neighbours == "add-or-remove" and not facts["only_positive"]
+    return (
+        f"In terms of odds{alone}: {_ODDS[neighbours]} rise or fall by a factor of more than "
+        f"{_factor(promise['epsilon'])} with a probability of at most "
+        f"{up(promise['loss_above_epsilon']):g}, {_TRUE[neighbours]}."
+        f"{_above_delta(promise, '' if exact else ' Moreover, it is a bound, which need not be sharp.')}"
     )
 
 
 def _several_cells(facts: Facts) -> str:
-    cells = 2 ** len(facts["by"]) if facts["margins"] else 1
-    why = f" In this table everybody is counted in {facts['cells_changed']} cell{'s' if cells > 1 else ''}."
+    cells = Layout(facts["by"], facts["margins"], facts["nested"]).cells_changed()
+    why = f" In this table everybody is counted in {cells} cell{'s' if cells > 1 else ''}."
     if facts["keys"] == "sums" and cells > 1 and facts["key_columns"] == 1:
         why += (
             " There is one column of record keys, so the key of a total is the sum of the keys of its parts, "
-            "and the counts of the parts betray the noise of the total: for more than one cell epsilon is "
+            "and the counts of the parts give away the noise of the total: for more than one cell epsilon is "
             "inf."
         )
     elif facts["keys"] == "sums" and cells > 1:
@@ -243,8 +311,8 @@ def _several_cells(facts: Facts) -> str:
         )
     elif facts["keys"] == "records":
         why += (
-            " Equal sets of people have equal noise, so two cells that differ by one person betray the "
-            "person."
+            " Equal sets of people have equal noise, so two cells that differ by one person give the person "
+            "away."
         )
     if facts["keys"] == "sums":
         why += (
@@ -273,8 +341,8 @@ def assumptions(facts: Facts) -> list[str]:
         "and delta were chosen without looking at the records."
     )
     return [
-        "Every person is one row of the records. Nobody was left out by a filter: whoever a variable does "
-        "not apply to has a category for that.",
+        "Every person is one row of the records. Nobody was left out by a filter: those to whom a variable "
+        "does not apply have a category of their own.",
         chosen,
         f"The secret is known to nobody outside, and the cipher holds ({facts['cipher']}): nobody can then "
         "tell the keys from independent, uniformly random numbers. In this sense the promise is "
@@ -290,10 +358,12 @@ def not_protected(facts: Facts) -> list[str]:
         points = [*_small(facts), *_other_tables(facts), *_occurrence(facts)]
     else:
         points = [*_small(facts), *_differences(facts), *_occurrence(facts)]
-    whose = "its" if facts["keys"] == "cells" and "one_cell" not in facts else "one cell's"
+    whose = "the" if facts["keys"] == "cells" else "one cell's"
+    both = ", for one cell as for the whole table" if facts["keys"] == "cells" and "one_cell" in facts else ""
     points.append(
-        f"Households and other groups. For m people multiply {whose} epsilon by m, and {whose} delta by "
-        "(exp(m epsilon) - 1)/(exp(epsilon) - 1), or by m where epsilon is 0."
+        "Households and other groups. Epsilon and delta are about one person. For m people multiply "
+        f"{whose} epsilon by m and {whose} delta by (exp(m epsilon) - 1)/(exp(epsilon) - 1), or by m where "
+        f"epsilon is 0{both}."
     )
     known = (
         "the secret or the cell keys"
@@ -331,10 +401,10 @@ def _other_tables(facts: Facts) -> list[str]:
     return [
         "Other tables. More tables from these records in this edition with this noise keep the promise as "
         f"long as all of them together have at most {most} different count{'s' if most > 1 else ''} that one "
-        "person can change. What is published in another edition or with another noise has an epsilon and a "
-        "delta of its own, and they add up.",
+        f"person can change; this table has {facts['cells_changed']}. What is published in another edition "
+        "or with another noise has an epsilon and a delta of its own, to be added to these.",
         "Corrections in the same edition. Records that were changed need another edition: published twice "
-        "under one, answers that stay the same would tell that nothing was changed.",
+        "under one, tables that agree or differ would tell whether anything was changed.",
     ]
 
 
@@ -342,9 +412,9 @@ def _differences(facts: Facts) -> list[str]:
     apart = facts["two_cells_one_person_apart"]
     return [
         "Differences. Two published cells that differ by one person alone give that person away: delta is "
-        f"{up(apart['delta']):g} at every epsilon, and no scheme that gives equal sets equal noise can have "
-        f"less than {-up(-apart['at_least']):g}. Do not publish cells that differ by few records, in one "
-        "table or between tables."
+        f"{up(apart['delta']):g} at every epsilon, and no scheme that gives equal sets equal noise, of this "
+        f"distribution, can have less than {-up(-apart['at_least']):g}. Do not publish cells that differ by "
+        "few records, in one table or between tables."
     ]
 
 

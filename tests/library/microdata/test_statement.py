@@ -205,6 +205,34 @@ def test_what_is_left_out_is_said() -> None:
         assert f"The cells are {found['cells']}." in flat
 
 
+def test_leaving_out_what_is_not_positive_pools_it_as_clamping_does() -> None:
+    """The odds change by more than e^ε as often as with clamped counts, and sums have a bias."""
+    for neighbours, kind in itertools.product(NEIGHBOURS, ("cells", "records")):
+        change: dict[str, Any] = {"neighbours": neighbours, "only_positive": True}
+        if kind == "records":
+            change |= {"keys": kind, "key_columns": 4}
+        signed, clamped = (keyed(ONE_CELL[way], **change) for way in ("signed", "clamped"))
+        assert signed["whole_table"] == clamped["whole_table"]
+        assert signed["one_cell"] == clamped["one_cell"]
+        said = flat(signed)
+        assert "As counts of 0 or less are left out, those near 0 are too large on average" in said
+        assert "all alike" not in said
+        assert "they have no bias" not in said
+    shown, hidden = (keyed(WHOLE["signed"], only_positive=only)["whole_table"] for only in (False, True))
+    assert shown["delta"] == hidden["delta"]
+    assert shown["loss_above_epsilon"] < hidden["loss_above_epsilon"]
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+def test_cells_of_one_person_are_counted_by_partitions(neighbours: str) -> None:
+    """Where noise follows the people, whatever the neighbours."""
+    nested = {"by": ["sex", "region", "district"], "nested": [["region", "district"]]}
+    plain = facts(DESIGNS["clamped"], neighbours=neighbours)
+    found = {**plain, **nested}
+    assert "In this table everybody is counted in 6 cells." in words.whole_table(found)
+    assert "In this table everybody is counted in 4 cells." in words.whole_table(plain)
+
+
 def test_pairs_of_rows_in_turn_all_count() -> None:
     """With period 2 the pairs of rows 1 and 2 recur for ever, so a guarantee from 2 on includes them."""
     calm, wild = sampling.LookupTable(8, (2, 6, 8)), sampling.LookupTable(8, (1, 2, 8))
@@ -275,10 +303,14 @@ def test_odds_pass_e_to_the_epsilon_as_often_as_is_said(way: str) -> None:
     said = words.meaning(found)
     if way == "rows":
         assert said.startswith("In words, if 25 or more other people are in the cell: somebody who knows")
-        assert "of more than 1.649 with a probability of at most 9.913e-05, whether" in said
+        assert "1.649, which is exp(epsilon), with a probability of at most 9.913e-05, whether" in said
+        assert "larger than delta" not in said
+        assert said.endswith("Where delta is large, the worst pair of counts is often told apart.")
     else:  # 0 pools a tail: far more often than delta
         assert said.startswith("In words, for every cell: somebody who knows")
-        assert "of more than 1.649 with a probability of at most 0.001585, whether" in said
+        assert "1.649, which is exp(epsilon), with a probability of at most 0.001585, whether" in said
+        assert "This probability is larger than delta because it counts such results in full" in said
+        assert said.endswith("after rounding to keys.")
         assert stated["delta"] < 1e-4 < 0.0015 < found["one_cell"]["others_from_0"]["loss_above_epsilon"]
 
 
@@ -311,7 +343,7 @@ def test_what_falls_short_of_what_was_asked_for_is_said_in_one_line() -> None:
 def test_groups_are_stated_for_one_cell() -> None:
     text = " ".join(words.words(facts(DESIGNS["rows"])).split())
     assert (
-        "For m people multiply one cell's epsilon by m, and one cell's delta by (exp(m epsilon) - 1)" in text
+        "For m people multiply one cell's epsilon by m and one cell's delta by (exp(m epsilon) - 1)" in text
     )
     assert "With 1 to 24 others in the cell delta is up to 0.09452 at epsilon = 0.5" in text
 
@@ -418,34 +450,43 @@ def test_the_promise_of_a_whole_table_in_words(way: str, neighbours: str) -> Non
     delta, odds = (
         f"{statement.up(found['whole_table'][name]):g}" for name in ("delta", "loss_above_epsilon")
     )
-    more = ", 4 more than in this table" if changed < 10 else ""
+    room = " This epsilon and delta have room for 4 more, in other tables." if changed < 10 else ""
+    alone = ", from this table alone" if changed < 10 else ""
     differ, whose, true = {
         "add-or-remove": (
-            "one record that is there or not",
-            "those that the person is in the records",
+            "whether one record is there",
+            "the odds that the person is in the records",
             "whether the person is there or not",
         ),
         "replace": (
             "the values of one record",
-            "those between any two records that the person may have",
+            "the odds between any two records that the person may have",
             "whichever of the two is true",
         ),
     }[neighbours]
     assert (
         "What the whole table gives away Whoever knows everything about everybody else, and sees this table "
-        f"and all its margins, learns at most epsilon = 1 and delta = {delta} about one person: for any two "
-        f"sets of records that differ by {differ}, whatever may be published is at most 2.719 times as "
-        f"likely with the one as with the other, plus delta. Such sets differ in at most 10 counts{more}, "
-        f"each by one. It holds for every person and whatever the counts are, 0 included. In odds: {whose} "
-        f"rise or fall by a factor of more than 2.719 with a probability of at most {odds}, {true}."
+        f"and all its margins, learns at most epsilon = 1 and delta = {delta} about one person. That is to "
+        f"say: for any two sets of records that differ only in {differ}, the probability of any set of "
+        "results is at most 2.719 times as large with the one as with the other, plus delta; this factor is "
+        f"exp(epsilon), rounded up. Such records differ in at most {changed} counts of this table, each by "
+        f"one.{room} The promise holds for every person and whatever the counts are, 0 included. In terms of "
+        f"odds{alone}: {whose} rise or fall by a factor of more than 2.719 with a probability of at most "
+        f"{odds}, {true}."
     ) in said
+    assert ("larger than delta because it counts such results in full" in said) is (
+        float(odds) > float(delta)
+    )
+    bounded = way == "clamped" or neighbours == "replace"
+    assert ("it is a bound, which need not be sharp" in said) is (bounded and float(odds) > float(delta))
+    assert "and others, with up to 10 counts that one person changes, together keep" in said or changed == 10
     small = {"signed": "Counts are published as they come, also below 0", "clamped": "an empty cell by "}
     assert [small[one] in said for one in small] == [one == way for one in small]
     assert "at most 10 different counts that one person can change" in said
     assert f"the cipher holds ({cell_keys.CIPHER})" in said
     assert "were chosen without looking at the records." in said
     assert "Whoever has the secret or the cell keys can take the noise away." in said
-    assert "For m people multiply its epsilon by m, and its delta" in said
+    assert "For m people multiply the epsilon by m and the delta" in said
     assert words.shortfall(found) == ""
     for absent in ("Emptiness.", "Absence", "Differences.", "Occurrence.", "Small counts.", "record keys"):
         assert absent not in said
@@ -455,7 +496,8 @@ def test_one_count_is_in_the_singular() -> None:
     alone = keyed(microdata.design("1", "1e-6", cells=1), "sex", margins=False)
     said = flat(alone)
     assert "and sees this table, learns" in said
-    assert "Such sets differ in at most 1 count, each by one" in said
+    assert "Such records differ in at most 1 count of this table, by one." in said
+    assert "Margins have a noise of their own" not in said
     assert "at most 1 different count that" in said
 
 
@@ -510,7 +552,7 @@ def test_a_design_of_one_cell_states_the_whole_table_beside_it(way: str, neighbo
     assert (found["noise"]["of"], found["noise"]["rule"]) == ("one cell", "ceiling")
     assert "variances" not in found["noise"]
     assert "What one published count gives away" in said
-    assert "For m people multiply one cell's epsilon" in said
+    assert "or by m where epsilon is 0, for one cell as for the whole table." in said
     assert (
         f"learns at most epsilon = {whole['epsilon']:g} and delta = {statement.up(whole['delta']):g}" in said
     )
@@ -520,6 +562,8 @@ def test_a_design_of_one_cell_states_the_whole_table_beside_it(way: str, neighbo
         assert whole["epsilon"] == changed * 1.0
         assert whole["delta"] == pytest.approx(1 - (1 - one["delta"]) ** changed)
         assert whole["loss_above_epsilon"] == min(1, changed * one["loss_above_epsilon"])
+        assert f"{changed} times the epsilon of one count is taken (basic composition)." in said
+        assert ("How often odds change by more" in said) is (whole["loss_above_epsilon"] == 1)
         assert found["perturbs_empty_cells"] is False
         assert "Emptiness." in said
     else:
@@ -559,7 +603,7 @@ def test_keys_of_records_promise_one_cell(protection: microdata.Protection) -> N
     assert (
         "Neither epsilon nor delta is promised for more than one published count, in this table or together "
         "with others. In this table everybody is counted in 4 cells. Equal sets of people have equal noise, "
-        "so two cells that differ by one person betray the person."
+        "so two cells that differ by one person give the person away."
     ) in said
     assert "one set of people has one noise, and different sets have independent noises." in said
     assert f"and the cipher to hold ({cell_keys.CIPHER})." in said
