@@ -58,69 +58,107 @@ def register(command: Register) -> None:
         action="append",
         default=[],
         metavar="COLUMN",
-        help="columns of a hierarchy, coarse to fine, such as region district",
+        help="columns of --by that form a hierarchy, coarse to fine, such as region district; may be given "
+        "several times",
     )
     noise = perturb.add_argument_group("noise")
     noise.add_argument(
-        "--epsilon", metavar="E", help="privacy loss of the whole table, above 0; with --delta"
+        "--epsilon",
+        metavar="E",
+        help="privacy loss of the whole table with its margins, above 0; with --delta",
     )
     noise.add_argument("--delta", metavar="D", help="the delta of (epsilon, delta), in (0, 1)")
-    noise.add_argument("--noise", choices=FAMILIES, help=f"default: {FAMILIES[0]}, the one of less variance")
+    noise.add_argument(
+        "--noise",
+        choices=FAMILIES,
+        help=f"the family of the noise; best is the one of less variance (default: {FAMILIES[0]})",
+    )
     noise.add_argument(
         "--neighbours",
         choices=NEIGHBOURS,
         default=NEIGHBOURS[0],
-        help="one record more or less, or one with other values (default: %(default)s)",
+        help="what epsilon and delta hide: whether a person's record is there, or which values it has "
+        "(default: %(default)s)",
     )
     noise.add_argument(
         "--cells-per-person",
         metavar="K",
-        help="design for K counts of one person, so that several tables share a noise "
-        "(default: those of this table)",
+        help="design for K counts that one person can change, in all tables of this edition that are to "
+        "share epsilon and delta (default: those of this table)",
     )
     noise.add_argument(
         "--small-counts",
         choices=SMALL_COUNTS,
-        help="what noise makes negative: published as it is, which has no bias, or clamped at 0; rows, with "
-        f"--per-cell, protect small counts less (default: {SMALL_COUNTS[0]})",
+        help="counts that noise makes negative: signed, published as they are, without bias; clamped, "
+        "published as 0; rows, with --per-cell only, never negative, but small counts are protected less "
+        f"(default: {SMALL_COUNTS[0]})",
     )
     noise.add_argument(
-        "--per-cell", action="store_true", help="epsilon and delta of one cell, by the paper's design guide"
+        "--per-cell",
+        action="store_true",
+        help="epsilon and delta are those of one cell, by the paper's design guide; --slack, --keysize and "
+        "--rule belong to it",
     )
     add_slack(noise)
     noise.add_argument(
-        "--keysize", default=PER_CELL["keysize"], metavar="K", help="a power of 2 (default: %(default)s)"
+        "--keysize",
+        default=PER_CELL["keysize"],
+        metavar="K",
+        help="number of keys, a power of 2 (default: %(default)s)",
     )
-    noise.add_argument("--rule", choices=RULES, default=PER_CELL["rule"], help="default: %(default)s")
-    noise.add_argument("--table", metavar="FILE", help="a perturbation table in place of a design")
+    noise.add_argument(
+        "--rule",
+        choices=RULES,
+        default=PER_CELL["rule"],
+        help="how probabilities become keys (default: %(default)s)",
+    )
+    noise.add_argument(
+        "--table",
+        metavar="FILE",
+        help="a perturbation table, as tau-argus, SAS or ONS tools have it, in place of --epsilon and "
+        "--delta; needs records with keys",
+    )
     cells = perturb.add_argument_group("cells")
     cells.add_argument(
         "--categories",
         metavar="FILE",
-        help='JSON: {"column": [its categories, in order, null if missing]}, of a hierarchy the full '
-        "paths of its finest column",
+        help='the code lists, not taken from the records, as JSON: {"column": [its categories in order, null '
+        "for missing]}; for a hierarchy the full paths under its finest column, such as "
+        '{"district": [["north", "n1"]]}',
     )
     cells.add_argument(
         "--categories-from-data",
         action="store_true",
-        help="list those that occur; nothing is then promised without conditions",
+        help="take those that occur in the records where --categories has none; nothing is then promised "
+        "without conditions",
     )
     cells.add_argument(
         "--cells",
         metavar="FILE",
-        help="the cells that can have people, .parquet or .csv; no others appear",
+        help="the cells that can have people, .parquet or .csv with the columns of --by; no others appear",
     )
     cells.add_argument(
         "--only-positive", action="store_true", help="leave out what is published as 0 or less"
     )
     key = perturb.add_argument_group("keys")
-    key.add_argument("--secret-file", metavar="FILE", help="as the command secret writes it")
-    key.add_argument("--edition", metavar="NAME", help="another edition, fresh noise")
+    key.add_argument(
+        "--secret-file",
+        metavar="FILE",
+        help="as the command secret writes it; for keys of cells and records, and for sums where empty cells "
+        "get noise",
+    )
+    key.add_argument(
+        "--edition",
+        metavar="NAME",
+        help="any name, such as 2026; for keys of cells and records. Another edition has fresh noise; "
+        "records that were changed need another",
+    )
     key.add_argument(
         "--keys",
         choices=KINDS,
-        help="cells: independent noises, for a promise about the whole table; records: one set of people, "
-        f"one noise; sums: the paper's, and with --table the default (default: {KINDS[0]})",
+        help="cells: independent noises, for a promise about the whole table; records: one noise for one set "
+        "of people, and a promise about one cell; sums: the paper's, likewise "
+        f"(default: {KINDS[0]}, with --table sums)",
     )
     key.add_argument(
         "--record-keys",

@@ -37,12 +37,14 @@ def register(command: Register) -> None:
     choice.add_argument(
         "--cells",
         metavar="K",
-        help="the noise of least variance with which K cells of one person keep (epsilon, delta) together",
+        help="the noise of least variance with which K counts that one person changes, with independent "
+        "noises, keep (epsilon, delta) together",
     )
     guide.add_argument(
         "--noise",
         choices=many_cells.FAMILIES,
-        help=f"with --cells (default: {many_cells.FAMILIES[0]})",
+        help="with --cells: the family of the noise; best is the one of less variance "
+        f"(default: {many_cells.FAMILIES[0]})",
     )
 
     profile = command("privacy", _privacy, "delta at one or more epsilon for a given noise or table")

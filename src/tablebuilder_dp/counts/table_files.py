@@ -161,7 +161,8 @@ def _ons_lines(table: PerturbationTable) -> Iterator[str]:
     first = int(table.rows[0].weights[table.support] == table.keysize)
     number = (len(served) - first) * table.keysize
     if number > LINES_MAX:
-        raise parameters.wrong_value("table", f"of at most {LINES_MAX} lines in this layout", number)
+        allowed = f"of at most {LINES_MAX} lines, counts times keys, in the layout ons"
+        raise parameters.wrong_value("table", allowed, number)
     return (
         f"{pcv},{ckey},{noise}\n"
         for pcv in range(first, len(served))

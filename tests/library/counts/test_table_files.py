@@ -487,7 +487,8 @@ def test_files_of_too_many_lines_are_refused(tmp_path: Path, monkeypatch: pytest
         table_files.write(table, tmp_path / "b.txt", layout="sas")
     wide = perturbation.build(Noise(3, 1), keysize=2**14)
     with pytest.raises(
-        ValueError, match="table must be of at most 10000000 lines in this layout, got 12288000"
+        ValueError,
+        match="table must be of at most 10000000 lines, counts times keys, in the layout ons, got 12288000",
     ):
         table_files.write(wide, tmp_path / "b.txt", layout="ons")
     assert not (tmp_path / "b.txt").exists()
