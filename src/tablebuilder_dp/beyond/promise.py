@@ -1,9 +1,9 @@
 """Past the paper: what may be promised for k cells whose noises come from uniform keys.
 
 The design is a noise; what is used is a lookup table of whole numbers of keys, whose noise is a little
-different. So the promise has two parts: the exact δ_k of the designed noise, enclosed, and what the integers
-can add at most, from the total variation distance between the two. All is rounded up. The keys of different
-cells are independent and uniform; a person changes at most k counts, each by one.
+different. So the promise has two parts: the exact δ_k of the designed noise, enclosed, and the most that the
+integers can add, from the total variation distance between the two. Everything is rounded up. The keys of
+different cells are independent and uniform; a person changes at most k counts, each by one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _HALVINGS = 10  # how near to ε the bound for clamped answers looks
 
 
 class Promise(NamedTuple):
-    """The (ε, δ) of k cells, and the probability at most that the odds change by more than e^ε."""
+    """The (ε, δ) of k cells, and a bound on the probability that odds change by more than e^ε."""
 
     epsilon: Fraction
     delta: Fraction
@@ -56,8 +56,9 @@ def promise(
 
     ``loss_above_epsilon`` bounds the probability, whichever of two neighbouring databases is true, that the
     answers multiply or divide the odds between the two by more than e^ε. For answers n + z it is nearly exact
-    if k counts change, and at most four times as large if fewer do (Theorem 48). Clamped answers pool a tail
-    at 0 and have a larger one, which a general bound covers for any number of counts up to k (Theorem 49).
+    if k counts change, and if fewer do, the probability is at most four times as large (Theorem 48). Clamped
+    answers, or only positive ones, pool a tail and pass e^ε more often; with ``clamped`` a general bound
+    covers whatever is made of the answers, for any number of counts up to k (Theorem 49).
 
     Returns exact numbers, rounded up. Raises ValueError for sums of noises that are too wide to enclose, and
     ArithmeticError where ``MAX_BITS`` bits do not decide.

@@ -3,7 +3,7 @@
 *cells*: a keyed hash of the edition, of the input's bytes, of the noise's weights and of what the cell is.
 For any fixed records the keys of different cells are independent and uniform, so a whole table with its
 margins can be promised an (ε, δ) (Theorem 54). The same cell has the same noise wherever it appears in an
-edition; other records get fresh noise, so that nothing can be subtracted.
+edition; other records get fresh noise, so that no noise cancels if two answers are subtracted.
 
 *records*: a keyed hash of the edition, of the weights and of the four sums of the cell's record keys, so that
 equal sets of people have equal noise, whatever is asked for. Keys of different sets are independent, but two
@@ -63,7 +63,7 @@ def of_cells(
 def of_records(hidden: secret.Secret, sums: Keys, descriptions: Any, *, edition: str, weights: bytes) -> Keys:
     """64 bits for each set of people, from the four sums of their record keys.
 
-    An empty cell has a key from what it is.
+    An empty cell has a key from its description.
 
     A record key is never 0, so that the sums of an empty cell are those of no other. One cell is protected,
     two that are one person apart are not (Theorem 61).
@@ -89,7 +89,7 @@ def of_sums(sums: Keys, keysize: int) -> Keys:
 
 
 def of_empty_cells(hidden: secret.Secret, descriptions: Any, keysize: int) -> Keys:
-    """Beside `of_sums`: a cell without people has a key from what it is."""
+    """Beside `of_sums`: a cell without people has a key from its description."""
     hashed = secret.hashes(hidden, "empty cells", descriptions)
     return hashed[:, 0].astype(np.uint64) * np.uint64(keysize) >> np.uint64(cellkey.BITS)
 
@@ -115,9 +115,9 @@ def reduced(keys: Keys, keysize: int) -> Keys:
 def input_digest(hidden: secret.Secret, source: Any) -> Iterator[Future[bytes]]:
     """A keyed digest of all bytes of the input, taken beside what is done meanwhile.
 
-    Of files it is that of their bytes, in the order of their names; of a table in memory, of its Arrow
-    bytes. A future has it. Two inputs with one digest are as unlikely as Theorem 55 says. What is left to be
-    read when the block ends with an error is not read.
+    Of files it is that of their bytes, in the order of their names; of a table in memory, of its Arrow bytes.
+    It is the result of a future. Two inputs with one digest are as unlikely as Theorem 55 says. What is left
+    to be read when the block ends with an error is not read.
 
     Raises ValueError for a place that only Spark can read, and where a file changes meanwhile.
     """

@@ -1,7 +1,7 @@
 """Which counts a table publishes: its variables, their totals, and how many of the counts one person changes.
 
-A *partition* divides everybody into cells, by some of the variables. A table without margins is one
-partition, a table of d variables with all margins has 2^d. A nested variable (district within region) is
+A *partition* divides everybody into cells by some of the variables. A table without margins is one
+partition; a table of d variables with all margins has 2^d. A nested variable (district within region) is
 always described by its full path, so that a district's total over regions is no partition of its own: a
 hierarchy of h variables has h + 1 levels in place of 2^h.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from tablebuilder_dp.support import parameters
 
 MARGINS_MAX = 12
-"""The most variables of a table with margins: each more doubles them."""
+"""The most variables of a table with margins: each further one doubles the partitions."""
 
 NEIGHBOURS = ("add-or-remove", "replace")
 """How two sets of records can differ by one person: one record more or less, or one with other values."""

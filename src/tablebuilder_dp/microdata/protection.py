@@ -35,8 +35,8 @@ class Protection:
     """Noise as cell keys are looked up in it, and what it was made for.
 
     ``epsilon`` and ``delta`` are what was asked for: of everything that is published if ``cells``, the most
-    counts that one person changes, is given, and else of one cell. Of a table from elsewhere there is only
-    ``source``, a file's name, and ``file``. ``rivals`` has the variance that each family of noise needs.
+    counts that one person changes, is given, and of one cell otherwise. Of a table from elsewhere there is
+    only ``source``, a file's name, and ``file``. ``rivals`` has the variance that each family of noise needs.
     """
 
     table: Table
@@ -96,12 +96,11 @@ def design(
     """The noise of least variance for which a whole table keeps (ε, δ).
 
     ``cells`` is the number of counts that one person changes, as `Layout.cells_changed` has it, in all
-    tables that share the noise and the edition (Theorem 58); ``noise`` is
-    one of `many_cells.FAMILIES`. Negative counts are published as they are ("signed") or as 0
-    ("clamped").
+    tables that share the noise and the edition (Theorem 58); ``noise`` is one of `many_cells.FAMILIES`.
+    Negative counts are published as they are ("signed") or as 0 ("clamped").
 
-    Raises ValueError for what no noise up to the widest support keeps, and ArithmeticError where an enclosure
-    does not decide.
+    Raises ValueError for an (ε, δ) that no noise up to the widest support keeps, and ArithmeticError where an
+    enclosure does not decide.
 
     >>> protection = design(1, "1e-6", cells=8, small_counts="clamped")
     >>> protection.noise.support < 200, protection.table.keysize == 2**64
@@ -135,7 +134,7 @@ def design_per_cell(
 ) -> Protection:
     """The paper's design guide: (ε, δ) of one cell; refused if rounding to keys breaks it.
 
-    With "rows" the (ε, δ) is that of counts from D on only.
+    With "rows" only counts from D on have this (ε, δ).
 
     Raises ValueError where rounding to keys breaks (ε, δ), and ArithmeticError where a cut point is
     not decided.

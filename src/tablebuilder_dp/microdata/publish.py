@@ -132,9 +132,11 @@ def perturb(
 
     ``keys`` is one of `cell_keys.KINDS`: "cells" for a design, "sums" for a table from elsewhere, if nothing
     else is asked for. Keys of cells and of records need ``edition`` and ``secret_file``; keys of cells also
-    lists of all categories, which ``categories_from_data`` takes from the records, and then nothing is
-    promised without conditions. Keys of records and sums need ``record_keys``, the columns of the four
-    components of the record keys, or for sums a single column, taken as other software does.
+    need lists of all categories. With ``categories_from_data`` missing lists are taken from the records, and
+    nothing is promised without conditions. ``neighbours`` is one of `layout.NEIGHBOURS`, what is to be
+    hidden: whether a record is there, or which values it has. Keys of records and sums need ``record_keys``,
+    the columns of the four components of the record keys, or for sums a single column, taken as other
+    software does.
 
     Returns the table and what is promised about it; `Published.write` writes them. Raises ValueError for
     records, keys or cells that cannot be read or do not fit each other, a count that the table does not
