@@ -49,7 +49,7 @@ GROUPS = {
             f"microdata.{part}"
             for part in (
                 *("layout", "secret", "cell_keys", "record_keys", "sources", "records", "cells", "listing"),
-                *("publish", "protection", "statement", "words", "census", "formats"),
+                *("publish", "protection", "statement", "words", "release", "census", "formats"),
             )
         ],
     ),

@@ -173,6 +173,11 @@ def register(command: Register) -> None:
     _add_memory(perturb)
     _add_output(perturb, "the published table, .parquet or .csv; its statement stands beside it")
 
+    release = command("release", _release, "plan tables that share one (epsilon, delta), before any record")
+    release.add_argument("action", choices=["plan"], help="what to do; no record is read")
+    release.add_argument("file", metavar="RELEASE.TOML", help="tables, variables, epsilon and delta")
+    release.add_argument("--html", metavar="FILE", help="write the plan as a page, with a picture")
+
     example = command(
         "example", _example, "make up a census to try the other commands on, with its code lists"
     )
@@ -356,6 +361,21 @@ def _session(master: str | None) -> Iterator[Any]:
     finally:
         if running is None:
             session.stop()
+
+
+def _release(options: argparse.Namespace) -> Answer:
+    from tablebuilder_dp import microdata
+    from tablebuilder_dp.support import files
+
+    if options.html is not None:
+        files.check(Path(options.html), files.inputs(options.file), name="html")
+    plan = microdata.Release.from_toml(options.file).plan()
+    data, text = plan.data, plan.text
+    if options.html is not None:
+        with files.whole(Path(options.html), inputs=files.inputs(options.file)) as temporary:
+            temporary.write_text(plan.html, encoding="utf-8")
+        data, text = {**data, "html": options.html}, f"{text}\n\nWrote {options.html}"
+    return Answer(data, text)
 
 
 def _example(options: argparse.Namespace) -> Answer:

@@ -12,12 +12,15 @@ from tablebuilder_dp.microdata.layout import Layout
 from tablebuilder_dp.microdata.protection import Protection, design, design_per_cell, from_table
 from tablebuilder_dp.microdata.publish import Published, perturb
 from tablebuilder_dp.microdata.record_keys import add_keys
+from tablebuilder_dp.microdata.release import Plan, Release
 from tablebuilder_dp.microdata.secret import make as make_secret
 
 __all__ = [
     "Layout",
+    "Plan",
     "Protection",
     "Published",
+    "Release",
     "add_keys",
     "design",
     "design_per_cell",
