@@ -13,7 +13,7 @@ from tablebuilder_dp.beyond import best_gamma, composition, many_cells, symmetri
 from tablebuilder_dp.cli import tables
 from tablebuilder_dp.cli.answers import PROGRAM, Answer, Register
 from tablebuilder_dp.counts import perturbation_table, small_counts, table_files
-from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.noise import AnyNoise, Geometric, Noise
 from tablebuilder_dp.support import files, parameters
 
 
@@ -52,6 +52,7 @@ def register(command: Register) -> None:
     shape = profile.add_mutually_exclusive_group()
     shape.add_argument("--variance", metavar="V", help="variance of the noise")
     shape.add_argument("--gamma", metavar="G", help="decay of the noise, C exp(-G z^2)")
+    shape.add_argument("--rate", metavar="A", help="geometric noise in its place, C exp(-A |z|)")
     profile.add_argument("--epsilon", nargs="+", metavar="E", help="privacy losses")
     profile.add_argument(
         "--cells",
@@ -183,26 +184,30 @@ def _refuse(options: argparse.Namespace, other: str, *names: str) -> None:
 
 def _privacy(options: argparse.Namespace) -> Answer:
     if options.table is not None:
-        _refuse(options, "--table", "support", "variance", "gamma", "cells")
+        _refuse(options, "--table", "support", "variance", "gamma", "rate", "cells")
         return Answer(*tables.privacy_of_table(options.table, options.epsilon or []))
     _require(options, "support", "epsilon")
-    if options.variance is None and options.gamma is None:
-        raise ValueError("one of the arguments --variance --gamma is required")
+    if options.variance is options.gamma is options.rate is None:
+        raise ValueError("one of the arguments --variance --gamma --rate is required")
     support, cells = (
         parameters.read_integer(options.support, "support"),
         parameters.read_integer(options.cells or "1", "cells"),
     )
-    if options.gamma is None:
-        noise = Noise.of_variance(support, options.variance)
-    else:
+    noise: AnyNoise
+    if options.rate is not None:
+        noise = Geometric(support, options.rate)
+    elif options.gamma is not None:
         noise = Noise(support, options.gamma)
+    else:
+        noise = Noise.of_variance(support, options.variance)
+    decay = "gamma" if isinstance(noise, Noise) else "rate"
     if cells == 1:
         deltas = privacy.delta(noise, options.epsilon)
     else:
         deltas = composition.delta(noise, options.epsilon, cells=cells)
     answer: dict[str, Any] = {
         "support": support,
-        "gamma": float(noise.gamma),
+        decay: float(max(noise.rates)),
         "variance": noise.variance,
         "profile": [
             {"epsilon": float(parameters.epsilon(level)), "delta": float(value)}
@@ -212,7 +217,7 @@ def _privacy(options: argparse.Namespace) -> Answer:
     }
     text = [
         f"Noise on [-{support}, {support}]",
-        *_lines({name: answer[name] for name in ("gamma", "variance")}),
+        *_lines({name: answer[name] for name in (decay, "variance")}),
         _plateau_line(noise)
         if cells == 1
         else f"  {cells} cells with one person in them, of independent noises",
@@ -223,7 +228,7 @@ def _privacy(options: argparse.Namespace) -> Answer:
     return Answer(answer, "\n".join(text))
 
 
-def _plateau_line(noise: Noise) -> str:
+def _plateau_line(noise: AnyNoise) -> str:
     onset = float(noise.loss(1 - noise.support))
     decades = float(noise.log_pmf[0]) / math.log(10)
     if decades < -300:

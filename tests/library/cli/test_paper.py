@@ -17,7 +17,7 @@ from tablebuilder_dp.certified import Enclosed
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.counts import perturbation_table, table_files
 from tablebuilder_dp.counts.rows import OfVariance
-from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.noise import Geometric, Noise
 
 DESIGN = ["design", "--epsilon", "0.5", "--delta", "1e-4"]
 PRIVACY = ["privacy", "--support", "11", "--variance", "4", "--epsilon", "0.5", "1", "2"]
@@ -111,6 +111,18 @@ def test_privacy_of_many_cells(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert main.main([*PRIVACY, "--cells", "0"]) == 2
     assert capsys.readouterr().err == "tablebuilder-dp: cells must be an integer from 1 to 100000, got 0\n"
+
+
+def test_privacy_of_geometric_noise(capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["privacy", "--support", "60", "--rate", "0.25", "--epsilon", "0.5", "1"]
+    noise = Geometric(60, "0.25")
+    alone, eight = answer(capsys, *call), answer(capsys, *call, "--cells", "8")
+    assert (alone["rate"], alone["variance"]) == (0.25, noise.variance)
+    assert [row["delta"] for row in alone["profile"]] == privacy.delta(noise, ["0.5", 1]).tolist()
+    assert [row["delta"] for row in eight["profile"]] == composition.delta(
+        noise, ["0.5", 1], cells=8
+    ).tolist()
+    assert "  rate               0.25\n" in text(capsys, *call)
 
 
 def test_symmetric_rule(capsys: pytest.CaptureFixture[str]) -> None:
@@ -374,7 +386,15 @@ BAD = {
     "keys must be integers from 0 to 4294967295, got -1": [*SAMPLE, "-1"],
     "the following arguments are required: --delta": ["design", "--epsilon", "1"],
     "argument --gamma: not allowed with argument --variance": [*PRIVACY, "--gamma", "1"],
-    "one of the arguments --variance --gamma is required": ["privacy", "--support", "3", "--epsilon", "1"],
+    "argument --rate: not allowed with argument --gamma": [*PRIVACY[:3], "--gamma", "1", "--rate", "1"],
+    "argument --rate: not allowed with argument --table": ["privacy", "--table", "a", "--rate", "3"],
+    "one of the arguments --variance --gamma --rate is required": [
+        "privacy",
+        "--support",
+        "3",
+        "--epsilon",
+        "1",
+    ],
     "unrecognized arguments: --colour": [*DESIGN, "--colour"],
     "the following arguments are required: COMMAND": [],
 }
