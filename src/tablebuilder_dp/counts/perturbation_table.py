@@ -137,11 +137,20 @@ def build(
         raise parameters.wrong_value("rule", "left out for a noise that is given by its variance", rule)
     else:
         last = LookupTable(keysize=size, cuts=_cuts(noise, support, size))
-    if chosen == "rows":
-        cuts = [_cuts(noise, count, size) for count in range(support)]
-    else:
-        cuts = [(*[0] * places, *last.cuts[places:]) for places in range(support, 0, -1)]
+    if chosen == "clamped":
+        return clamped(last)
+    cuts = (_cuts(noise, count, size) for count in range(support))
     return PerturbationTable((*(LookupTable(keysize=size, cuts=row) for row in cuts), last))
+
+
+def clamped(last: LookupTable) -> PerturbationTable:
+    """The table of max(0, n + Z) for the noise Z of a lookup table.
+
+    >>> [row.weights for row in clamped(LookupTable(4, (1, 3, 4))).rows]
+    [(0, 3, 1), (1, 2, 1)]
+    """
+    cuts = ((*[0] * places, *last.cuts[places:]) for places in range(last.support, 0, -1))
+    return PerturbationTable((*(LookupTable(keysize=last.keysize, cuts=row) for row in cuts), last))
 
 
 def _cuts(noise: Symmetric, count: int, keysize: int) -> tuple[int, ...]:

@@ -68,14 +68,16 @@ def facts(
     }
     if edition is not None:
         stated |= {"edition": edition, "cipher": CIPHER}
-    whole = _whole_table(protection, cells_changed, neighbours) if keyed_cells else dict(NOTHING)
+    pooled = only_positive or protection.small_counts == "clamped"
+    bounded = pooled or neighbours == "replace"
+    whole = _whole_table(protection, cells_changed, bounded) if keyed_cells else dict(NOTHING)
     if keyed_cells and not cells_given and set(layout.by) - set(categories_given):
         stated |= {"whole_table": dict(NOTHING), "given_categories": whole}
     else:
         stated["whole_table"] = whole
     if protection.cells is None:
         level = None if noise is None else protection.epsilon
-        stated["one_cell"] = one_cell(protection.table, level)
+        stated["one_cell"] = one_cell(protection.table, level, only_positive)
     if not keyed_cells:
         stated |= {"key_columns": key_columns, "two_cells_one_person_apart": one_apart(protection.table)}
     return {**stated, "perturbs_empty_cells": not protection.keeps_empty}
@@ -108,10 +110,11 @@ def _noise(protection: Protection) -> dict[str, Any]:
     return content | {"variances": dict(protection.rivals)}
 
 
-def _whole_table(protection: Protection, changed: int, neighbours: str) -> dict[str, Any]:
+def _whole_table(protection: Protection, changed: int, bounded: bool) -> dict[str, Any]:
     """(ε, δ) of everything that is published, if one person changes so many counts or as many as designed.
 
-    The odds are nearly exact for signed counts of which one person changes a fixed number, and bounded else.
+    The odds are nearly exact for signed counts of which one person changes a fixed number. They are
+    ``bounded`` where it may be fewer, and where all that is 0 or less is published as one, or left out.
     Rows of their own for small counts have no symmetric noise: for them, basic composition.
     """
     noise, level = protection.noise, protection.epsilon
@@ -127,7 +130,6 @@ def _whole_table(protection: Protection, changed: int, neighbours: str) -> dict[
         }
     changed = max(1, changed)  # that of a table that nobody can change is no larger
     cells, table = protection.cells or changed, largest(protection.table)
-    bounded = protection.small_counts == "clamped" or neighbours == "replace"
     here = promise(noise, table, level, cells=changed, clamped=bounded)
     kept = here if cells == changed else promise(noise, table, level, cells=cells, clamped=bounded)
     return {
@@ -137,10 +139,14 @@ def _whole_table(protection: Protection, changed: int, neighbours: str) -> dict[
     }
 
 
-def one_cell(table: Table, epsilon: Fraction | None) -> dict[str, Any]:
+def one_cell(table: Table, epsilon: Fraction | None, only_positive: bool = False) -> dict[str, Any]:
     """(ε, δ) of one published count, by how many others are in the cell, at ε or else where δ is least."""
     if isinstance(table, LookupTable):
-        return {"others_from_0": _signed(table, Fraction(epsilon or 0))}
+        signed = _signed(table, Fraction(epsilon or 0))
+        if only_positive:  # what is left out is as good as clamped
+            small = perturbation.guarantee(perturbation.clamped(table), first=0, epsilon=epsilon)
+            signed["loss_above_epsilon"] = small.loss_above_epsilon
+        return {"others_from_0": signed}
     return {
         f"others_from_{first}": _stated(table, first, epsilon)
         for first in sorted({0, 1, len(table.rows) - max(table.period, 1)})

@@ -65,7 +65,11 @@ def _done(facts: Facts) -> list[str]:
         f"found in a table for {noise['keysize']} cell keys. {_keys(facts)} Margins have a noise of their "
         "own: parts need not add up to their total."
     )
-    return [counted, _origin(noise), f"SHA-256 of the weights of the noise: {noise['sha256']}."]
+    return [
+        counted,
+        _origin(noise, facts["only_positive"]),
+        f"SHA-256 of the weights of the noise: {noise['sha256']}.",
+    ]
 
 
 def _keys(facts: Facts) -> str:
@@ -73,8 +77,8 @@ def _keys(facts: Facts) -> str:
         return (
             f"A cell's key is a keyed hash of the edition ({facts['edition']}), of all bytes of the input, "
             "of the weights of the noise and of what the cell is: the noises of different cells are "
-            "independent, and the same cell has the same noise in every table that is made from these "
-            "records in this edition with this noise."
+            "independent, and the same cell has the same noise in every table that is made from the same "
+            "bytes in this edition with this noise."
         )
     if facts["keys"] == "records":
         return (
@@ -91,12 +95,15 @@ def _keys(facts: Facts) -> str:
     )
 
 
-def _origin(noise: Facts) -> str:
+def _origin(noise: Facts, only_positive: bool) -> str:
     if "epsilon" not in noise:
         name = noise["source"] or "a table in memory"
         return f"The noise is that of {name}, made elsewhere; its privacy was computed from its numbers."
     small = {
-        "signed": "Counts are published as they come, also below 0: they have no bias, and neither have "
+        "signed": "Counts above 0 are published as they come: where counts are small, those that are not "
+        "left out are too large on average."
+        if only_positive
+        else "Counts are published as they come, also below 0: they have no bias, and neither have "
         "their sums.",
         "clamped": "What would be negative is published as 0, so counts near 0 are too large on average, an "
         f"empty cell by {noise.get('bias_at_0', 0):.4g}.",
@@ -328,11 +335,13 @@ def _small(facts: Facts) -> list[str]:
 
 def _other_tables(facts: Facts) -> list[str]:
     most = facts["cells_per_person"]
+    odds = " The odds are those of this table alone." if most > facts["cells_changed"] else ""
     return [
-        "Other tables. More tables from these records in this edition with this noise keep the promise as "
-        f"long as all of them together have at most {most} different count{'s' if most > 1 else ''} that one "
-        "person can change. What is published in another edition or with another noise has an epsilon and a "
-        "delta of its own, and they add up.",
+        "Other tables. More tables from the same bytes in this edition with this noise keep epsilon and "
+        f"delta as long as all of them together have at most {most} different "
+        f"count{'s' if most > 1 else ''} that one person can change.{odds} "
+        "What is published in another edition, with another noise, or from these records in another file "
+        "format or order has an epsilon and a delta of its own, and they add up.",
         "Corrections in the same edition. Records that were changed need another edition: published twice "
         "under one, answers that stay the same would tell that nothing was changed.",
     ]
