@@ -262,6 +262,9 @@ def _protection(options: argparse.Namespace, layout: Any, categories: dict[str, 
         )
     lists, _ = listing.without_paths(layout, categories)
     cells = max(1, layout.cells_changed(options.neighbours, categories=lists))
+    if cells > CELLS_MAX:
+        allowed = f"variables of which one person changes at most {CELLS_MAX} counts"
+        raise parameters.wrong_value("by", allowed, cells)
     if options.cells_per_person is not None:
         wanted = parameters.read_integer(options.cells_per_person, "cells_per_person")
         cells = parameters.integer(wanted, "cells_per_person", low=cells, high=CELLS_MAX)

@@ -251,6 +251,8 @@ def _secret(kind: str, edition: str | None, file: str | Path | None) -> secret.S
                 raise ValueError(f"{name} must be given for keys of {kind}")
         if not isinstance(edition, str):
             raise parameters.wrong_type("edition", "a text such as '2026'", edition)
+        if edition.encode(errors="replace").decode() != edition:
+            raise parameters.wrong_value("edition", "a text in UTF-8", edition)
     return None if file is None else secret.read(file)
 
 

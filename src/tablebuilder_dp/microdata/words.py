@@ -84,8 +84,8 @@ def _keys(facts: Facts) -> str:
         return (
             f"A cell's key is a keyed hash of the edition ({facts['edition']}), of all bytes of the input, "
             "of the weights of the noise and of what the cell is: the noises of different cells are "
-            "independent, and the same cell has the same noise in every table that is made from these "
-            "records in this edition with this noise."
+            "independent, and the same cell has the same noise in every table that is made from the same "
+            "bytes in this edition with this noise."
         )
     if facts["keys"] == "records":
         return (
@@ -398,11 +398,14 @@ def _small(facts: Facts) -> list[str]:
 
 def _other_tables(facts: Facts) -> list[str]:
     most = facts["cells_per_person"]
+    odds = " The odds are those of this table alone." if most > facts["cells_changed"] else ""
     return [
-        "Other tables. More tables from these records in this edition with this noise keep the promise as "
-        f"long as all of them together have at most {most} different count{'s' if most > 1 else ''} that one "
-        f"person can change; this table has {facts['cells_changed']}. What is published in another edition "
-        "or with another noise has an epsilon and a delta of its own, to be added to these.",
+        "Other tables. More tables from the same bytes in this edition with this noise keep epsilon and "
+        f"delta as long as all of them together have at most {most} different "
+        f"count{'s' if most > 1 else ''} that one person can change; this table has "
+        f"{facts['cells_changed']}.{odds} What is published in another edition, with another noise, or from "
+        "these records in another file format or order has an epsilon and a delta of its own, to be added to "
+        "these.",
         "Corrections in the same edition. Records that were changed need another edition: published twice "
         "under one, tables that agree or differ would tell whether anything was changed.",
     ]

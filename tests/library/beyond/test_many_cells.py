@@ -164,7 +164,11 @@ def test_a_fixed_support_is_scanned_from_the_bottom() -> None:
         ),
         (
             {"delta": "1e-30"},
-            "^keysize must be so large that whole numbers of keys keep delta 1e-30 for cells = 4",
+            "^delta must be so large that whole numbers of keys keep it at epsilon 1.0 for cells = 4",
+        ),
+        (
+            {"epsilon": 400},
+            "^delta must be so large that whole numbers of keys keep it at epsilon 400.0 for cells = 4",
         ),
         (
             {"epsilon": "1e-6"},
@@ -213,3 +217,12 @@ def test_enclosures_decide_and_float64_only_proposes(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(composition, "quick_delta", lambda *given, **more: 0.97 * honest(*given, **more))
     for family in many_cells.FAMILIES[1:]:
         is_kept(least(1, "1e-6", cells=8, family=family), 1, "1e-6", 8)
+
+
+def test_a_noise_that_ends_early_can_have_less_variance() -> None:
+    """What is least is least on wide supports: no loss but that of the end is above ε here."""
+    early = Geometric(40, "0.1")
+    table = sampling.lookup_table(early, keysize=2**64, rule=sampling.nearest)
+    assert promise(early, table, "0.1", cells=1).delta < Fraction("1e-3")
+    chosen = least("0.1", "1e-3", cells=1)
+    assert (round(early.variance, 1), round(chosen.variance, 1)) == (156.4, 194.4)

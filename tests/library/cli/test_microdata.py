@@ -846,7 +846,7 @@ perturb {out}/no.csv --by sex {o} {noise} => no.csv: No such file or directory
 {all} --edition "" => edition must be given for keys of cells
 {all} --epsilon 0 => epsilon must be a number in \\(0, 500\\], got '0'
 {all} --delta 1 => delta must be .*, got '1'
-{all} --delta 1e-30 => keysize must be so large that whole numbers of keys keep delta 1e-30 for cells = 2
+{all} --delta 1e-30 => delta must be so large that whole numbers of keys keep it at epsilon 1.0 for cells = 2
 {all} --by sex sex => by must be one or more names of columns, each once
 {all} --by sex planet => categories must list those of planet, as no promise holds
 {all} --nested sex => nested must be two or more columns of the table

@@ -32,6 +32,7 @@ from tablebuilder_dp import microdata, sampling
 from tablebuilder_dp.counts import perturbation_table
 from tablebuilder_dp.microdata import statement
 from tablebuilder_dp.microdata.layout import NEIGHBOURS
+from tablebuilder_dp.microdata.protection import largest
 from tablebuilder_dp.noise import AnyNoise, Geometric, Noise
 from tablebuilder_dp.sampling import LookupTable
 
@@ -535,6 +536,28 @@ def test_a_design_of_one_cell_keeps_what_is_stated_of_the_whole_table(way: str, 
         assert worlds.least_delta(first, second, growth) <= Fraction(said["delta"])
         assert worlds.loss_above(first, second, growth) <= Fraction(said["loss_above_epsilon"])
     assert said["delta"] < 1
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(5, 2)])
+@pytest.mark.parametrize(("noise", "keysize"), [(OWN[0], 4), (OWN[1], 4), *OTHERS[:2]])
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+def test_what_is_left_out_gives_no_more_away_than_is_stated(
+    noise: AnyNoise, keysize: int, epsilon: Fraction, neighbours: str
+) -> None:
+    """All that is 0 or less looks alike, as if it were clamped."""
+    cells = {"add-or-remove": 4, "replace": 6}[neighbours]
+    protection = protected(noise, keysize, epsilon, cells=cells, small_counts="signed")
+    publish, growth = real(protection), growth_below(epsilon)
+    said, rows = stated(protection, neighbours, only_positive=True), each_noise(largest(protection.table))
+    for world in SMALL_WORLDS:
+        first, second = laws(
+            world,
+            moved(world, FIRST, NEIGHBOUR[neighbours]),
+            lambda _: rows,
+            lambda true, keys: np.maximum(publish(true, keys), 0),
+        )
+        assert worlds.least_delta(first, second, growth) <= Fraction(said["delta"])
+        assert worlds.loss_above(first, second, growth) <= Fraction(said["loss_above_epsilon"])
 
 
 def test_a_design_for_more_cells_states_their_delta_and_the_odds_of_this_table() -> None:

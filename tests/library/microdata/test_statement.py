@@ -510,6 +510,44 @@ def test_a_table_that_nobody_can_change_is_stated_too(protection: microdata.Prot
     assert "at most 1 different count that" in flat(found)
 
 
+@pytest.mark.parametrize("noise", FAMILIES[1:])
+def test_what_is_left_out_has_the_odds_of_what_is_clamped(noise: str) -> None:
+    """Straight from the weights: a count that does not appear is any number of them in one."""
+    made = microdata.design("0.5", "1e-4", cells=1, noise=noise)
+    table = perturbation.clamped(largest(made.table))
+    true = perturbation.guarantee(table, first=0, epsilon="0.5").loss_above_epsilon
+    signed, shown = (
+        keyed(made, "sex", margins=False, only_positive=only_positive) for only_positive in (False, True)
+    )
+    assert signed["whole_table"]["loss_above_epsilon"] < true / 2
+    assert true <= shown["whole_table"]["loss_above_epsilon"] < 1
+    assert signed["whole_table"]["delta"] == shown["whole_table"]["delta"]
+    assert "they have no bias" in flat(signed)
+    assert "they have no bias" not in flat(shown)
+    assert "those that are not left out are too large on average" in flat(shown)
+
+
+def test_one_signed_count_that_may_be_left_out_has_the_odds_of_a_clamped_one() -> None:
+    signed, shown = (keyed(ONE_CELL["signed"], only_positive=shown) for shown in (False, True))
+    clamped = keyed(ONE_CELL["clamped"])["one_cell"]["others_from_0"]["loss_above_epsilon"]
+    assert signed["one_cell"]["others_from_0"]["loss_above_epsilon"] < clamped
+    assert shown["one_cell"]["others_from_0"] == {
+        **signed["one_cell"]["others_from_0"],
+        "loss_above_epsilon": clamped,
+    }
+
+
+def test_other_tables_share_the_delta_but_not_the_odds_nor_another_file() -> None:
+    """More counts have other odds, and other bytes other noise, also those of the same records."""
+    fewer, all_of_them = flat(keyed(WHOLE["signed"])), flat(keyed(microdata.design("1", "1e-6", cells=4)))
+    for said in (fewer, all_of_them):
+        assert "tables from the same bytes in this edition with this noise keep epsilon and delta" in said
+        assert "in every table that is made from the same bytes in this edition" in said
+        assert "or from these records in another file format or order has an epsilon and a delta" in said
+    assert "The odds are those of this table alone." in fewer
+    assert "The odds are those of this table alone." not in all_of_them
+
+
 def test_clamping_states_the_bias_of_an_empty_cell() -> None:
     row = largest(WHOLE["clamped"].table)
     mean = sum(max(0, z) * Fraction(w, row.keysize) for z, w in enumerate(row.weights, -row.support))
