@@ -31,7 +31,7 @@ def costs(epsilon: parameters.Number, delta: parameters.Number, *, cells: int) -
     """The variances side by side: the paper's guide by three theorems, a Gaussian by zCDP, both families.
 
     >>> [round(variance, 1) for variance in costs(1, "1e-6", cells=4)]
-    [362.4, 2737.3, 362.4, 114.5, 72.1, 32.2]
+    [362.4, 2737.3, 362.4, 114.5, 72.1, 32.1]
     """
     level, target = parameters.epsilon(epsilon), parameters.delta(delta)
     basic, advanced, optimal = (

@@ -37,7 +37,7 @@ def register(command: Register) -> None:
     choice.add_argument(
         "--cells",
         metavar="K",
-        help="the noise of least variance with which K counts that one person changes, with independent "
+        help="the noise of the least variance found with which K counts that one person changes, with independent "
         "noises, keep (epsilon, delta) together",
     )
     guide.add_argument(
@@ -161,7 +161,7 @@ def _design_for_cells(options: argparse.Namespace) -> Answer:
     }
     shown = {"D": answer["support"], **{name: answer[name] for name in ("rate", "variance", "delta")}}
     text = [
-        f"Noise of least variance for epsilon {options.epsilon}, delta {options.delta} of "
+        f"Noise of the least variance found for epsilon {options.epsilon}, delta {options.delta} of "
         f"{f'{cells} cells together' if cells > 1 else 'one cell'}: {answer['noise']}",
         *_lines({**shown, "standard deviation": answer["standard_deviation"]}),
         *(f"  {name} noise would need a variance of {_digits(value)}" for name, value in rivals.items()),

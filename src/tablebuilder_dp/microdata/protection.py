@@ -93,7 +93,7 @@ def design(
     noise: str = "best",
     small_counts: str = SMALL_COUNTS[0],
 ) -> Protection:
-    """The noise of least variance for which a whole table keeps (ε, δ).
+    """The noise of the least variance found for which a whole table keeps (ε, δ): that of `many_cells.best`.
 
     ``cells`` is the number of counts that one person changes, as `Layout.cells_changed` has it, in all
     tables that share the noise and the edition (Theorem 58); ``noise`` is one of `many_cells.FAMILIES`.

@@ -139,7 +139,7 @@ _KNOWN: Mapping[str, str] = {
     r"file size is 0 bytes": "the file is empty",
     r"[Mm]agic bytes": "it is not a Parquet file, or only a part of one",
     r"Out of Memory Error": "more memory is needed",
-    r"Could not write file": "there is no room for temporary files",
+    r"Could not (write|truncate|sync|trim|allocate)": "there is no room for temporary files",
 }
 """What engines say, and what of it is passed on: nothing that may come from a record."""
 

@@ -219,10 +219,22 @@ def test_enclosures_decide_and_float64_only_proposes(monkeypatch: pytest.MonkeyP
         is_kept(least(1, "1e-6", cells=8, family=family), 1, "1e-6", 8)
 
 
-def test_a_noise_that_ends_early_can_have_less_variance() -> None:
-    """What is least is least on wide supports: no loss but that of the end is above ε here."""
-    early = Geometric(40, "0.1")
-    table = sampling.lookup_table(early, keysize=2**64, rule=sampling.nearest)
-    assert promise(early, table, "0.1", cells=1).delta < Fraction("1e-3")
-    chosen = least("0.1", "1e-3", cells=1)
-    assert (round(early.variance, 1), round(chosen.variance, 1)) == (156.4, 194.4)
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "cells", "support"),
+    [("0.1", "1e-3", 1, 40), ("0.01", "1e-4", 1, 395), ("1", "1e-2", 1, 4), ("0.1", "1e-4", 2, 125)],
+)
+def test_a_noise_that_ends_early_is_taken_where_it_has_less_variance(
+    epsilon: str, delta: str, cells: int, support: int
+) -> None:
+    """No loss but that of the end is above ε, so the smallest support for it has the least variance."""
+    chosen = least(epsilon, delta, cells=cells, family="geometric")
+    rate = chosen.noise.rates[0]
+    assert (chosen.noise.support, rate < Fraction(epsilon) / cells < rate * Fraction("1.0051")) == (
+        support,
+        True,
+    )
+    assert chosen.promise.delta <= Fraction(delta)
+    assert chosen.variance < 0.98 * chosen.least
+    narrower = Geometric(support - 1, rate)
+    table = sampling.lookup_table(narrower, keysize=2**64, rule=sampling.nearest)
+    assert promise(narrower, table, epsilon, cells=cells).delta > Fraction(delta)
