@@ -37,8 +37,8 @@ def register(command: Register) -> None:
     choice.add_argument(
         "--cells",
         metavar="K",
-        help="the noise of the least variance found with which K counts that one person changes, with independent "
-        "noises, keep (epsilon, delta) together",
+        help="the noise of the least variance found with which K counts that one person changes, with "
+        "independent noises, keep (epsilon, delta) together",
     )
     guide.add_argument(
         "--noise",

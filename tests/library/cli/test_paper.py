@@ -92,9 +92,7 @@ def test_design_for_many_cells(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["standard_deviation"] == math.sqrt(found["variance"])
     assert list(found["variances"]) == ["max-entropy", "geometric"]
     said = text(capsys, *call, "16")
-    assert said.startswith(
-        "Noise of the least variance found for epsilon 1, delta 1e-6 of 16 cells together: "
-    )
+    assert said.startswith("Noise of the least variance found for epsilon 1, delta 1e-6 of 16 cells")
     assert "geometric noise would need a variance of 477.86" in said
     alone = answer(capsys, *call, "4", "--noise", "max-entropy")
     assert list(alone["variances"]) == ["max-entropy"]
