@@ -31,7 +31,7 @@ COUNTS = (10, 100, 1000)
 FACTORS = (Fraction(1, 2), Fraction(1), Fraction(2))
 """What a plan multiplies ε by, and δ by the cubes of ten, to show what tighter and looser ones would give."""
 
-_TOP = {"edition", "records", "secret", "journal", "privacy", "budget", "variables", "table"}
+_TOP = {"edition", "records", "secret", "privacy", "variables", "table"}
 _PRIVACY = {"epsilon", "delta", "neighbours", "noise"}
 _VARIABLE = {"categories", "hierarchy", "codes", "missing"}
 _TABLE = {"name", "by", "margins", "output"}
@@ -99,7 +99,7 @@ class Release:
             tables=tuple(_table(entry, variables) for entry in entries),
             variables=variables,
             neighbours=neighbour(privacy.get("neighbours", NEIGHBOURS[0])),
-            noise=privacy.get("noise", FAMILIES[0]),
+            noise=_family(privacy.get("noise", FAMILIES[0])),
         )
 
     def __post_init__(self) -> None:
@@ -326,6 +326,12 @@ def _section(content: Mapping[str, Any], name: str, known: set[str]) -> Mapping[
     section = _mapping(_wanted(content, name, "release"), name)
     _known(section, known, name)
     return section
+
+
+def _family(value: Any) -> str:
+    if value not in FAMILIES:
+        raise parameters.wrong_value("noise", f"one of {', '.join(FAMILIES)}", value)
+    return str(value)
 
 
 def _text(value: Any, name: str) -> str:

@@ -403,11 +403,11 @@ def _other_tables(facts: Facts) -> list[str]:
         "Other tables. More tables from the same bytes in this edition with this noise keep epsilon and "
         f"delta as long as all of them together have at most {most} different "
         f"count{'s' if most > 1 else ''} that one person can change; this table has "
-        f"{facts['cells_changed']}.{odds} What is published in another edition, with another noise, or from "
-        "these records in another file format or order has an epsilon and a delta of its own, to be added to "
-        "these.",
-        "Corrections in the same edition. Records that were changed need another edition: published twice "
-        "under one, tables that agree or differ would tell whether anything was changed.",
+        f"{facts['cells_changed']}.{odds} What is published in another edition or with another noise has an "
+        "epsilon and a delta of its own, to be added to these.",
+        "Another file in the same edition. Records that were changed, or only put into another order or file "
+        "format, need another edition: published twice under one, tables that agree or differ would tell "
+        "whether the two files are the same, which can depend on one person.",
     ]
 
 

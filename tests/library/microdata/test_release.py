@@ -179,7 +179,11 @@ WRONG: dict[str, tuple[tuple[str, str], str]] = {
     "no edition": (('edition = "2026"\n', ""), "release must have 'edition', got records, secret, privacy, "),
     "unknown": (
         ("[privacy]", "[colour]\na = 1\n[privacy]"),
-        "release must be made of budget, edition, .* got 'colour'",
+        "release must be made of edition, privacy, .* got 'colour'",
+    ),
+    "budget": (
+        ("[privacy]", "[budget]\nepsilon = 3\n[privacy]"),
+        "release must be made of edition, .* got 'budget'",
     ),
     "no epsilon": (("epsilon = 1.0\n", ""), "privacy must have 'epsilon', got delta"),
     "epsilon": (("epsilon = 1.0", "epsilon = -1"), r"epsilon must be a number in \(0, 500\], got -1"),
@@ -220,7 +224,7 @@ WRONG: dict[str, tuple[tuple[str, str], str]] = {
     ),
     "noise": (
         ("{privacy}", 'noise = "white"'),
-        "family must be one of best, max-entropy, geometric, got 'white'",
+        "noise must be one of best, max-entropy, geometric, got 'white'",
     ),
     "no file": (('codes = "geo.csv"', 'codes = "other.csv"'), "other.csv"),
 }

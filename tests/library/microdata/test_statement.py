@@ -541,7 +541,7 @@ def test_other_tables_share_the_delta_but_not_the_odds_nor_another_file() -> Non
     for said in (fewer, all_of_them):
         assert "tables from the same bytes in this edition with this noise keep epsilon and delta" in said
         assert "in every table that is made from the same bytes in this edition" in said
-        assert "or from these records in another file format or order has an epsilon and a delta" in said
+        assert "or only put into another order or file format, need another edition" in said
     assert "The odds are those of this table alone." in fewer
     assert "The odds are those of this table alone." not in all_of_them
 
