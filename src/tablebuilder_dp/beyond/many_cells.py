@@ -2,8 +2,8 @@
 
 Two families compete, the paper's and the truncated geometric, each rounded to whole numbers of keys, on a
 support that costs at most 1 % more variance than the widest; the geometric noise also on one that ends as
-early as δ allows, where that has less variance. Which one wins depends on how much is published: the geometric
-for few cells, the paper's for many.
+early as δ allows, where that has less variance. Which one wins depends on how much is published: the
+geometric for few cells, the paper's for many.
 
 What is certified is the promise of the noise that is chosen: its (ε, δ) is proved (`promise`). That a smaller
 variance would not do is known in another way. For the geometric noise of unbounded support δ_k falls as the
