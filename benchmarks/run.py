@@ -278,7 +278,7 @@ def thousands_of_cells() -> list[Row]:
         return composition.quick_delta(Noise(made.support, made.rates[1]), 1, cells=cells)
 
     def enclosed() -> Enclosure:
-        certified._composed.cache_clear()  # or only the first run would convolve
+        certified.composed_masses.cache_clear()  # or only the first run would convolve
         return certified.delta(made, 1, cells=cells, digits=3)
 
     def theirs() -> float:

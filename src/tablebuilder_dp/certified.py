@@ -359,7 +359,7 @@ def composed_delta_ball(noise: AnyNoise, epsilon: Fraction, cells: int) -> Ball:
     last, rest = spread.place(epsilon)
     if last < 0:
         return _infinite(noise, cells)
-    lower = _composed(noise, cells, int(ctx.prec))
+    lower = composed_masses(noise, cells, int(ctx.prec))
     infinite = _infinite(noise, cells).union(1 - arb(sum(lower.masses)) / unit)
     place = max(-1, min(last - lower.first, len(lower.masses) - 1))  # the last loss that is kept and counts
     rest += 2 * spread.unit * (last - lower.first - place)
@@ -377,7 +377,7 @@ def loss_beyond_ball(noise: AnyNoise, epsilon: Fraction, cells: int) -> Ball:
     0.000982
     """
     unit, spread = 1 << int(ctx.prec), privacy.loss_lattice(noise, cells)
-    lower = _composed(noise, cells, int(ctx.prec))
+    lower = composed_masses(noise, cells, int(ctx.prec))
     steps = epsilon / spread.unit
     begin = max(math.ceil((spread.top - steps) / 2) - lower.first, 0)
     end = max(math.floor((spread.top + steps) / 2) + 1 - lower.first, begin)
@@ -392,8 +392,11 @@ def _infinite(noise: AnyNoise, cells: int) -> Ball:
 
 
 @lru_cache(maxsize=2)  # some promises about one noise share the convolution, which takes most of the time
-def _composed(noise: AnyNoise, cells: int, bits: int) -> lattice.Window:
-    """The masses of the finite losses of k cells in units of 2^−bits, rounded down, at that precision."""
+def composed_masses(noise: AnyNoise, cells: int, bits: int) -> lattice.Window:
+    """The masses of the finite losses of k cells in units of 2^−bits, rounded down (Theorem 36).
+
+    The working precision must be ``bits``.
+    """
     (total,) = moments(noise, 0)
     first, masses = _finite_masses(noise, total, exponential(-noise.exponent(noise.support)))
     low = [math.floor(enclosure(mass / total).lower * (1 << bits)) for mass in masses]

@@ -3,23 +3,28 @@
 The design is a noise; what is used is a lookup table of whole numbers of keys, whose noise is a little
 different. So the promise has two parts: the exact δ_k of the designed noise, enclosed, and the most that the
 integers can add, from the total variation distance between the two. Everything is rounded up. The keys of
-different cells are independent and uniform; a person changes at most k counts, each by one.
+different cells are independent and uniform; a person changes at most k counts, each by one. `together` is the
+same for counts that do not all have one noise, as in the editions of several years.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
-from tablebuilder_dp import certified, sampling
+from flint import fmpz_poly
+
+from tablebuilder_dp import certified, privacy, sampling
 from tablebuilder_dp.noise import AnyNoise, check
 from tablebuilder_dp.sampling import LookupTable
-from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support import lattice, parameters
 from tablebuilder_dp.support.intervals import (
     MAX_BITS,
     Ball,
+    ball,
     enclosure,
     exponential,
     first_bits,
@@ -33,6 +38,8 @@ CELLS_MAX = 4096
 DIGITS = 6
 """The digits to which a promise is sharp."""
 
+_GRID = 1 << 17  # the places on which the losses of different noises meet
+_BITS = 192  # of their masses
 _THRESHOLDS = [1 << bits for bits in range(0, 64, 8)]  # weights below which integers may distort a loss
 _HALVINGS = 10  # how near to ε the bound for clamped answers looks
 
@@ -78,11 +85,91 @@ def promise(
     return Promise(level, delta, beyond)
 
 
+class Part(NamedTuple):
+    """Counts with one noise: how many of them one person changes, and how far the integers are from it.
+
+    ``distance`` is at least the total variation distance of one lookup table from the noise.
+    """
+
+    noise: AnyNoise
+    cells: int
+    distance: Fraction
+
+
+def together(parts: Sequence[Part], epsilon: parameters.Number) -> Fraction:
+    """An upper bound on the δ at ε of counts with several independent noises.
+
+    For one noise it is the δ of `promise`. Otherwise the losses of each noise are rounded up to a common
+    grid and their masses down, so that the bound errs on the side of less protection (Theorem 63).
+
+    Returns an exact number of at most 1. Raises ValueError for sums of noises that are too wide to enclose,
+    and ArithmeticError where ``MAX_BITS`` bits do not decide.
+
+    >>> from tablebuilder_dp.noise import Geometric, Noise
+    >>> one, other = Part(Geometric(120, "0.12"), 8, Fraction(0)), Part(Noise(94, "0.0017"), 16, Fraction(0))
+    >>> [float(together(parts, 2)) for parts in ([one], [one, other], [one, one])]
+    [2.6722...e-07, 3.8082...e-07, 5.3445...e-07]
+    """
+    level = parameters.epsilon(epsilon)
+    merged: dict[AnyNoise, int] = {}
+    for part in parts:
+        merged[part.noise] = merged.get(part.noise, 0) + part.cells
+    merged = {noise: cells for noise, cells in merged.items() if cells}
+    for noise, cells in merged.items():
+        certified.check_width(check(noise), cells, DIGITS)
+    away = sum((part.cells * part.distance for part in parts), Fraction(0))
+    if len(merged) < 2:
+        return max(
+            (_delta(noise, level, cells, away) for noise, cells in merged.items()), default=Fraction(0)
+        )
+    step, top, masses = _mixed(tuple(merged.items()))
+    last = min(math.floor(top - level / step), len(masses) - 1)  # the last loss that is at least ε
+    gain = Fraction(0)
+    if last >= 0:
+        with precision(_BITS):
+            rest = ball((top - last) * step - level)
+            gain = enclosure(lattice.enclosed_excess(masses, last=last, rest=rest, step=ball(step))).upper
+    return min(_integers(level, away) + 1 - (sum(masses) - gain) / (1 << _BITS), Fraction(1))
+
+
+@lru_cache(maxsize=2)
+def _mixed(parts: tuple[tuple[AnyNoise, int], ...]) -> tuple[Fraction, int, list[int]]:
+    """The law of the loss of several noises on a common grid, losses rounded up and masses down.
+
+    Returns the step of the grid, the place of the largest loss in steps, and the masses, in units of
+    2^−``_BITS``, of the largest loss first. What they lack of 1 counts as an infinite loss.
+    """
+    laws = []
+    for noise, cells in parts:
+        with precision(_BITS):
+            window = certified.composed_masses(noise, cells, _BITS)
+        unit, top = privacy.loss_lattice(noise, cells)
+        laws.append((unit, top - 2 * window.first, window.masses))
+    width = sum((2 * unit * len(masses) for unit, _, masses in laws), Fraction(0))
+    step = Fraction(2) ** math.ceil(math.log2(width / _GRID))
+    highest, product = 0, fmpz_poly([1 << _BITS])
+    for unit, top, masses in laws:
+        share = unit / step
+        places = [
+            -(-(top - 2 * place) * share.numerator // share.denominator) for place in range(len(masses))
+        ]
+        gathered = [0] * (places[0] - places[-1] + 1)
+        for place, mass in zip(places, masses, strict=True):
+            gathered[places[0] - place] += mass
+        highest += places[0]
+        product = product * fmpz_poly(gathered) // (1 << _BITS)
+    return step, highest, [int(mass) for mass in product.coeffs()]
+
+
 def _delta(noise: AnyNoise, epsilon: Fraction, cells: int, away: Fraction) -> Fraction:
     """δ_k(ε) and what the integers add."""
+    return _sum_above(_integers(epsilon, away), partial(certified.composed_delta_ball, noise, epsilon, cells))
+
+
+def _integers(epsilon: Fraction, away: Fraction) -> Fraction:
+    """What whole numbers of keys add to δ, at most, if they are this far from the design (Theorem 47)."""
     bits = first_bits(DIGITS)
-    integers = away * (1 + Fraction(certified.growth(epsilon, bits)[1], 1 << bits))
-    return _sum_above(integers, partial(certified.composed_delta_ball, noise, epsilon, cells))
+    return away * (1 + Fraction(certified.growth(epsilon, bits)[1], 1 << bits))
 
 
 def _sum_above(known: Fraction, compute: Callable[[], Ball]) -> Fraction:

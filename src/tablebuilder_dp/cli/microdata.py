@@ -169,14 +169,32 @@ def register(command: Register) -> None:
     perturb.add_argument(
         "--audit", action="store_true", help="add true counts, cell keys and noise; never to be published"
     )
+    key.add_argument(
+        "--journal",
+        metavar="FILE",
+        help="where what is published is entered, and what its budget refuses (default: beside the secret)",
+    )
     perturb.add_argument("--spark", metavar="MASTER", help="use Spark at this master, such as local[2]")
     _add_memory(perturb)
     _add_output(perturb, "the published table, .parquet or .csv; its statement stands beside it")
 
-    release = command("release", _release, "plan tables that share one (epsilon, delta), before any record")
-    release.add_argument("action", choices=["plan"], help="what to do; no record is read")
-    release.add_argument("file", metavar="RELEASE.TOML", help="tables, variables, epsilon and delta")
-    release.add_argument("--html", metavar="FILE", help="write the plan as a page, with a picture")
+    release = command(
+        "release", _release, "plan and publish tables that share one (epsilon, delta), and keep the account"
+    )
+    release.add_argument(
+        "action",
+        choices=["plan", "publish", "history"],
+        help="plan: what the tables would cost, without reading a record; publish: write all of them, with "
+        "one statement; history: what all editions in the journal amount to",
+    )
+    release.add_argument(
+        "file", metavar="RELEASE.TOML", help="edition, records, secret, tables, variables, epsilon and delta"
+    )
+    release.add_argument("--html", metavar="FILE", help="with plan: write it as a page, with a picture")
+    release.add_argument(
+        "--spark", metavar="MASTER", help="with publish: use Spark at this master, such as local[2]"
+    )
+    _add_memory(release)
 
     example = command(
         "example", _example, "make up a census to try the other commands on, with its code lists"
@@ -305,6 +323,7 @@ def _perturb(options: argparse.Namespace) -> Answer:
             only_positive=options.only_positive,
             record_keys=options.record_keys,
             audit=options.audit,
+            journal=options.journal,
             spark=spark,
             memory=options.memory,
         )
@@ -368,16 +387,42 @@ def _session(master: str | None) -> Iterator[Any]:
 
 def _release(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
+
+    _refuse(
+        options,
+        {
+            **({} if options.action == "plan" else {"html": None}),
+            **({} if options.action == "publish" else {"spark": None, "memory": None}),
+        },
+        f"with {options.action}",
+    )
+    release = microdata.Release.from_toml(options.file)
+    if options.action == "plan":
+        return _plan(release, options.html)
+    if options.action == "history":
+        account = release.history()
+        return Answer(account.data, account.text)
+    if sys.stderr.isatty():
+        print("designing the noise ...", file=sys.stderr)
+    with _session(options.spark) as spark:
+        made = release.publish(spark=spark, memory=options.memory)
+    written = [str(path) for path in made.files]
+    return Answer(
+        {**made.statement, "output": written}, "\n".join([made.text, f"Wrote {', '.join(written)}"])
+    )
+
+
+def _plan(release: Any, page: str | None) -> Answer:
     from tablebuilder_dp.support import files
 
-    if options.html is not None:
-        files.check(Path(options.html), files.inputs(options.file), name="html")
-    plan = microdata.Release.from_toml(options.file).plan()
+    if page is not None:
+        files.check(Path(page), release.inputs, name="html")
+    plan = release.plan()
     data, text = plan.data, plan.text
-    if options.html is not None:
-        with files.whole(Path(options.html), inputs=files.inputs(options.file)) as temporary:
+    if page is not None:
+        with files.whole(Path(page), inputs=release.inputs) as temporary:
             temporary.write_text(plan.html, encoding="utf-8")
-        data, text = {**data, "html": options.html}, f"{text}\n\nWrote {options.html}"
+        data, text = {**data, "html": page}, f"{text}\n\nWrote {page}"
     return Answer(data, text)
 
 

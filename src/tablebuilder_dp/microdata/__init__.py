@@ -7,19 +7,23 @@ follows the people (`record_keys`). `write_census` makes up a census to try it a
 mathematics is that of the modules above; only here are DuckDB, Arrow, Spark and ciphers used.
 """
 
+from tablebuilder_dp.microdata.account import Account
 from tablebuilder_dp.microdata.census import write_categories, write_census
 from tablebuilder_dp.microdata.layout import Layout
+from tablebuilder_dp.microdata.plan import Plan
 from tablebuilder_dp.microdata.protection import Protection, design, design_per_cell, from_table
 from tablebuilder_dp.microdata.publish import Published, perturb
 from tablebuilder_dp.microdata.record_keys import add_keys
-from tablebuilder_dp.microdata.release import Plan, Release
+from tablebuilder_dp.microdata.release import PublishedRelease, Release
 from tablebuilder_dp.microdata.secret import make as make_secret
 
 __all__ = [
+    "Account",
     "Layout",
     "Plan",
     "Protection",
     "Published",
+    "PublishedRelease",
     "Release",
     "add_keys",
     "design",

@@ -6,6 +6,7 @@ missing form a cell like any other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import combinations
@@ -33,6 +34,10 @@ TYPES: Mapping[str, Any] = {
 PEOPLE_MAX = 2**31
 """This many record keys below 2^32 can be summed without passing 2^63."""
 
+VARIABLES_MAX = 62
+"""The most variables of several tables that are counted together."""
+
+_FEW = 1 << 20  # cells that are summed up much faster than records are counted
 _ENOUGH = 1000  # the mean of this many uniform keys is below 3/4 of its value with a chance of 1e-40
 
 
@@ -54,10 +59,19 @@ class Cells(NamedTuple):
         return tuple(len(known) + self.layout.margins for known in self.categories)
 
 
-def query(view: str, by: Sequence[Column], keys: Sequence[Column], *, layout: Layout) -> str:
+def query(
+    view: str,
+    by: Sequence[Column],
+    keys: Sequence[Column],
+    *,
+    partitions: Sequence[Sequence[int]],
+    small: bool,
+) -> str:
     """The one query that touches the records, in SQL that every engine understands.
 
-    ``valid`` counts the records whose keys are keys.
+    A partition is given by the places of its variables in ``by``. If there are several, the records are first
+    counted by all variables together where these cells are few (``small``): a margin is then a sum over cells
+    in place of records. ``valid`` counts the records whose keys are keys.
     """
     variables = [variable.alias for variable in by]
     listed, components = ", ".join(variables), [f"k{place}" for place in range(len(keys))]
@@ -68,22 +82,25 @@ def query(view: str, by: Sequence[Column], keys: Sequence[Column], *, layout: La
         **({"valid": f"COUNT(*) FILTER (WHERE {valid})"} if keys else {}),
         **{f"sum_{component}": f"SUM({component})" for component in components},
     }
-    inner = [f"{made} AS {name}" for name, made in measures.items()]
-    whole = "SUM({})" if layout.margins else "{}"  # of the cells in a margin
-    outer = [f"CAST({whole.format(name)} AS BIGINT) AS {name}" for name in measures]
-    totals = [f"CAST(GROUPING({alias}) AS BIGINT) AS total_{alias}" for alias in variables if layout.margins]
     low = _lowest(keys)
     chosen = [
         *variables,
         *(f"{_key(key, low)} AS {name}" for key, name in zip(keys, components, strict=True)),
     ]
-    sets = (", ".join(variables[place] for place in partition) for partition in layout.partitions)
-    grouped = f" GROUP BY GROUPING SETS ({', '.join(f'({names})' for names in sets)})"
-    return (
-        f"WITH keyed AS (SELECT {', '.join(chosen)} FROM {view}), "  # noqa: S608 (aliases only)
-        f"cells AS (SELECT {listed}, {', '.join(inner)} FROM keyed GROUP BY {listed}) "
-        f"SELECT {', '.join([*variables, *totals, *outer])} FROM cells{grouped if layout.margins else ''}"
-    )
+    source = f"(SELECT {', '.join(chosen)} FROM {view}) AS keyed"  # noqa: S608 (aliases only)
+    grouped = listed
+    totals: list[str] = []
+    if len(partitions) > 1 or len(partitions[0]) < len(by):
+        if small:
+            inner = ", ".join(f"{made} AS {name}" for name, made in measures.items())
+            source = f"(SELECT {listed}, {inner} FROM {source} GROUP BY {listed}) AS cells"  # noqa: S608
+            measures = {name: f"SUM({name})" for name in measures}
+        sets = (", ".join(variables[place] for place in partition) for partition in partitions)
+        grouped = f"GROUPING SETS ({', '.join(f'({names})' for names in sets)})"
+        totals = [f"CAST(GROUPING({alias}) AS BIGINT) AS total_{alias}" for alias in variables]
+    outer = [f"CAST({made} AS BIGINT) AS {name}" for name, made in measures.items()]
+    asked = ", ".join([*variables, *totals, *outer])
+    return f"SELECT {asked} FROM {source} GROUP BY {grouped}"  # noqa: S608
 
 
 def _lowest(keys: Sequence[Any]) -> int:
@@ -100,22 +117,23 @@ def _key(key: Column, low: int) -> str:
 
 def count(
     records: Records,
-    layout: Layout,
+    layouts: Sequence[Layout],
     *,
     keys: Sequence[str] = (),
     keysize: int = 1,
     categories: Mapping[str, Sequence[Any]] | None = None,
-) -> Cells:
-    """Count the records of each cell that has any, and sum their keys.
+) -> list[Cells]:
+    """Count the records of each cell that has any, and sum their keys, for all layouts in one pass.
 
     ``categories`` may name a variable's categories in the order of the table; the others have those that
     occur, sorted, with the missing one last. Lists for other columns of the records are not used.
 
-    Raises ValueError for columns that are no keys or categories, records that are not UTF-8, keys that would
-    not protect, and categories that are not listed.
+    Returns the cells of each layout. Raises ValueError for columns that are no keys or categories, records
+    that are not UTF-8, keys that would not protect, and categories that are not listed.
     """
     given = categories or {}
-    variables = [with_categories(records, name, "by") for name in layout.by]
+    names = list(dict.fromkeys(name for layout in layouts for name in layout.by))
+    variables = [with_categories(records, name, "by") for name in names]
     components = [column(records, name, "record_keys") for name in keys]
     for component in components:
         if component.kind not in ("integer", "text"):
@@ -125,20 +143,25 @@ def count(
             )
     if unknown := sorted(set(given) - {known.name for known in records.columns}):
         raise parameters.wrong_value("categories", "about columns of the records", unknown[0])
-    rows = records.query(query(records.view, variables, components, layout=layout)).combine_chunks()
+    partitions = [
+        [tuple(sorted(names.index(layout.by[place]) for place in part)) for part in layout.partitions]
+        for layout in layouts
+    ]
+    asked = list(dict.fromkeys(part for parts in partitions for part in parts))
+    small = len(layouts) == 1 or math.prod(len(given.get(name, ())) for name in names) in range(1, _FEW)
+    sql = query(records.view, variables, components, partitions=asked, small=small)
+    rows = records.query(sql).combine_chunks()
     rows = rows.filter(pc.greater(pc.fill_null(rows["people"], 0), 0))  # no people, yet a grand total
     if keys:
-        _check_keys(rows, list(keys), keysize, layout.margins)
+        _check_keys(rows, list(keys), keysize, any(layout.margins for layout in layouts))
+    totals = np.zeros((len(rows), len(names)), dtype=bool)
+    if f"total_{variables[0].alias}" in rows.column_names:
+        totals = np.stack([rows[f"total_{v.alias}"].to_numpy() > 0 for v in variables], axis=1)
     places, sets = [], []
-    for variable in variables:
+    for variable, total in zip(variables, totals.T, strict=True):
         values = _values(variable, rows[variable.alias])
         if variable.kind == "text" and not _in_utf8(values):
             raise ValueError(f"records must be in UTF-8, but {variable.name!r} has texts that are not")
-        total = (
-            rows[f"total_{variable.alias}"].to_numpy() > 0
-            if layout.margins
-            else np.zeros(len(values), dtype=bool)
-        )
         listed = _categories(variable, values.filter(pa.array(~total)), given.get(variable.name))
         place = pc.index_in(values, value_set=listed).fill_null(-1).to_numpy(zero_copy_only=False)
         place = np.where(total, len(listed), place)
@@ -147,13 +170,25 @@ def count(
         places.append(place)
         sets.append(listed)
     sums = [rows[f"sum_k{place}"].to_numpy().astype(np.uint64) for place in range(len(keys))]
-    return Cells(
-        layout=layout,
-        categories=tuple(sets),
-        places=np.stack(places, axis=1).astype(np.int64),
-        counts=rows["people"].to_numpy(),
-        sums=np.stack(sums, axis=1) if keys else np.zeros((len(rows), 0), dtype=np.uint64),
-    )
+    everything = np.stack(places, axis=1).astype(np.int64)
+    people = rows["people"].to_numpy()
+    added = np.stack(sums, axis=1) if keys else np.zeros((len(rows), 0), dtype=np.uint64)
+    bits = 1 << np.arange(min(len(names), VARIABLES_MAX))
+    made = []
+    for layout, parts in zip(layouts, partitions, strict=True):
+        masks = [sum(1 << place for place in range(len(names)) if place not in part) for part in parts]
+        inside = slice(None) if len(masks) == len(asked) else np.isin(totals @ bits, masks)
+        own = [names.index(name) for name in layout.by]
+        made.append(
+            Cells(
+                layout=layout,
+                categories=tuple(sets[place] for place in own),
+                places=everything[inside][:, own],
+                counts=people[inside],
+                sums=added[inside],
+            )
+        )
+    return made
 
 
 def with_categories(records: Records, name: str, argument: str) -> Column:

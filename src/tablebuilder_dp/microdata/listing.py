@@ -77,6 +77,27 @@ def without_paths(layout: Layout, categories: Mapping[str, Any]) -> tuple[dict[s
     return lists, paths
 
 
+def sizes(layout: Layout, lists: Mapping[str, Any], paths: Mapping[str, Any]) -> list[int]:
+    """How many cells each partition has, by its lists and paths; of what is not listed two categories.
+
+    >>> layout = Layout(["sex", "region", "district"], True, [["region", "district"]])
+    >>> lists, paths = without_paths(layout, {"sex": [*"FMX"], "district": [["N", 1], ["N", 2], ["S", 1]]})
+    >>> sizes(layout, lists, paths)
+    [9, 6, 3, 3, 2, 1]
+    """
+    made = []
+    for partition in layout.partitions:
+        cells = 1
+        for axis in layout.axes:
+            names = [layout.by[place] for place in axis if place in partition]
+            if names and (columns := paths.get(layout.by[axis[-1]])) is not None:
+                cells *= len(_different(list(zip(*columns[: len(names)], strict=True))))
+            elif names:
+                cells *= math.prod(len(lists.get(name, "ab")) for name in names)
+        made.append(cells)
+    return made
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence | pa.Array) and not isinstance(value, str | bytes) and len(value) > 0
 

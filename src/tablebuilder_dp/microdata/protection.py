@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tablebuilder_dp import certified, sampling
 from tablebuilder_dp import design as design_guide
 from tablebuilder_dp.beyond import many_cells, symmetric
+from tablebuilder_dp.beyond.many_cells import Choice
 from tablebuilder_dp.cellkey import BITS
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts import table_files
@@ -110,11 +111,16 @@ def design(
         allowed = f"one of {', '.join(SMALL_COUNTS[:2])} for a whole table"
         raise parameters.wrong_value("small_counts", allowed, small_counts)
     chosen = many_cells.best(epsilon, delta, cells=cells, family=noise)
+    return of_choice(chosen, parameters.delta(delta), cells=cells, small_counts=small_counts)
+
+
+def of_choice(chosen: Choice, delta: Fraction, *, cells: int, small_counts: str) -> Protection:
+    """The noise that was chosen for a δ and as many counts that one person changes."""
     return Protection(
         chosen.table,
         noise=chosen.noise,
-        epsilon=parameters.epsilon(epsilon),
-        delta=parameters.delta(delta),
+        epsilon=chosen.promise.epsilon,
+        delta=delta,
         cells=cells,
         small_counts=small_counts,
         rivals={

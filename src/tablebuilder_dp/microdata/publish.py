@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,20 @@ from numpy.typing import NDArray
 
 from tablebuilder_dp.beyond.promise import CELLS_MAX
 from tablebuilder_dp.cellkey import BITS
-from tablebuilder_dp.microdata import cell_keys, formats, listing, records, secret, sources, statement, words
+from tablebuilder_dp.microdata import (
+    account,
+    cell_keys,
+    formats,
+    listing,
+    records,
+    secret,
+    sources,
+    statement,
+    words,
+)
 from tablebuilder_dp.microdata import cells as counting
+from tablebuilder_dp.microdata.account import Entry
+from tablebuilder_dp.microdata.journal import Journal, beside
 from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout
 from tablebuilder_dp.microdata.protection import Protection
 from tablebuilder_dp.microdata.record_keys import KEYS
@@ -36,6 +48,8 @@ class Published:
     whose own columns are then empty), and ``count``. ``exposed`` is for the office alone: how many cells
     have one person fewer than a total that is published too, and so may give this person away. ``inputs``
     are the files and folders that it was made from, which `write` never replaces.
+
+    `write` enters it in the ``journal`` first. Whoever publishes it in another way must call `record` before.
     """
 
     table: Any
@@ -52,6 +66,8 @@ class Published:
     audit: bool
     exposed: int
     inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
+    journal: Journal | None = field(default=None, repr=False, compare=False)
+    entry: Entry | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def statement(self) -> dict[str, Any]:
@@ -71,11 +87,22 @@ class Published:
         )
         return {**facts, **words.in_words(facts)}
 
+    def record(self) -> None:
+        """Enter the table in the journal of the secret; without a secret there is none.
+
+        Raises ValueError for an edition that has tables from other records, or a budget that would be
+        exceeded, and OSError where the journal cannot be written.
+        """
+        if self.journal is not None and self.entry is not None:
+            self.journal.enter(self.entry)
+
     def write(self, path: str | Path) -> list[Path]:
         """Write the table and, beside it, the statement as JSON and in plain words.
 
-        Returns the paths of the three files. Raises ValueError where `check_outputs` does, and OSError where
-        one cannot be written.
+        The journal has its entry before any of them appears.
+
+        Returns the paths of the three files. Raises ValueError where `check_outputs` or `record` does, and
+        OSError where one cannot be written.
         """
         kind, (target, *beside) = check_outputs(path, *self.inputs)
         facts = {"table": target.name, **self.statement}
@@ -87,6 +114,7 @@ class Published:
                 sink.write_table(self.table)
             for name, text in zip(beside, (as_json, words.words(facts)), strict=True):
                 opened.enter_context(files.whole(name, **new)).write_text(text, encoding="utf-8")
+            self.record()
         return [target, *beside]
 
 
@@ -119,6 +147,7 @@ def perturb(
     only_positive: bool = False,
     record_keys: Sequence[str] | None = None,
     audit: bool = False,
+    journal: str | Path | None = None,
     spark: Any = None,
     memory: str | None = None,
 ) -> Published:
@@ -136,11 +165,12 @@ def perturb(
     nothing is promised without conditions. ``neighbours`` is one of `layout.NEIGHBOURS`, what is to be
     hidden: whether a record is there, or which values it has. Keys of records and sums need ``record_keys``,
     the columns of the four components of the record keys, or for sums a single column, taken as other
-    software does.
+    software does. ``journal`` is a file, by default beside the secret.
 
     Returns the table and what is promised about it; `Published.write` writes them. Raises ValueError for
     records, keys or cells that cannot be read or do not fit each other, a count that the table does not
-    serve, or a missing secret or list, and OSError for a file that cannot be opened.
+    serve, a missing secret or list, or a budget of the journal that would be exceeded, and OSError for a file
+    that cannot be opened.
     """
     if not isinstance(protection, Protection):
         raise parameters.wrong_type("protection", "what design or from_table gives", protection)
@@ -148,10 +178,9 @@ def perturb(
     chosen = _kind(keys, protection)
     names = _record_keys(chosen, record_keys)
     hidden = _secret(chosen, edition, secret_file)
-    reserved = ["count", *(["total_over"] if margins else []), *(AUDIT if audit else []), *names]
-    if clash := sorted(set(layout.by) & set(reserved)):
-        raise parameters.wrong_value("by", f"without the names {', '.join(reserved)}", clash[0])
-    inputs = files.inputs(source, cells, secret_file, protection.file)
+    check_names(layout, [*(AUDIT if audit else []), *names])
+    book = None if hidden is None else Journal(Path(journal or beside(secret_file or "")), hidden)
+    inputs = files.inputs(source, cells, secret_file, protection.file, book and book.path)
     listed = None if cells is None else listing.read(cells, layout.by, memory=memory)
     lists, paths = listing.without_paths(layout, categories or {})
     if listed is not None:
@@ -174,6 +203,15 @@ def perturb(
     if protection.cells is not None and protection.cells < changed:
         allowed = f"for at least {changed} cells, which one person can change in this table"
         raise parameters.wrong_value("protection", f"designed {allowed}", protection.cells)
+    parts = zip(layout.partitions, listing.sizes(layout, lists, paths), strict=True)
+    entry = account.entry(
+        protection,
+        (([layout.by[place] for place in part], size) for part, size in parts),
+        edition=edition,
+        why=_why_nothing(chosen, protection, listed is None and set(layout.by) - set(lists)),
+    )
+    if book is not None:
+        book.check(entry)
     if not isinstance(source, str | Path):
         source = sources.arrow_table(source)  # once, as a stream can be read only once
     with ExitStack() as reading:
@@ -182,23 +220,17 @@ def perturb(
         if chosen == "cells" and hidden is not None:
             digest = reading.enter_context(cell_keys.input_digest(hidden, source))
         keysize = protection.table.keysize if chosen == "sums" else 2**BITS
-        counted = counting.count(opened, layout, keys=names, keysize=keysize, categories=lists)
+        (counted,) = counting.count(opened, [layout], keys=names, keysize=keysize, categories=lists)
         listing.check_paths(counted, paths)
         if only_positive and protection.keeps_empty and listed is None:
             counted = listing.sorted_cells(counted)
         else:
             counted = listing.complete(counted, listed, paths)
         made_from = digest.result() if digest else b""
-    values = _cell_keys(chosen, counted, protection, hidden, edition=edition or "", digest=made_from)
-    published = protection.published(counted.counts, values)
-    columns = _category_columns(counted)
-    columns["count"] = pa.array(published)
-    if audit:
-        shown = (counted.counts, values, published - counted.counts)
-        columns |= dict(zip(AUDIT, map(pa.array, shown), strict=True))
-    made = pa.table(columns)
-    if only_positive:
-        made = made.filter(pa.array(published > 0))
+    values = keys_of(chosen, counted, protection, hidden, edition=edition or "", digest=made_from)
+    made = perturbed(counted, values, protection, only_positive=only_positive, audit=audit)
+    if book is not None and made_from:
+        entry = replace(entry, input=book.digest(made_from))
     return Published(
         table=made,
         protection=protection,
@@ -214,7 +246,54 @@ def perturb(
         audit=audit,
         exposed=listing.exposed(counted) if margins and chosen != "cells" else 0,
         inputs=inputs,
+        journal=book,
+        entry=entry,
     )
+
+
+def check_names(layout: Layout, others: Sequence[str] = ()) -> None:
+    """Refuse variables that are called like another column of the published table.
+
+    Raises ValueError for the first of them.
+    """
+    reserved = ["count", *(["total_over"] if layout.margins else []), *others]
+    if clash := sorted(set(layout.by) & set(reserved)):
+        raise parameters.wrong_value("by", f"without the names {', '.join(reserved)}", clash[0])
+
+
+def perturbed(
+    counted: counting.Cells,
+    keys: NDArray[np.uint64],
+    protection: Protection,
+    *,
+    only_positive: bool = False,
+    audit: bool = False,
+) -> Any:
+    """What is published of some cells by their keys, as an Arrow table.
+
+    Raises ValueError for a count that the protection does not serve.
+    """
+    published = protection.published(counted.counts, keys)
+    columns = _category_columns(counted)
+    columns["count"] = pa.array(published)
+    if audit:
+        shown = (counted.counts, keys, published - counted.counts)
+        columns |= dict(zip(AUDIT, map(pa.array, shown), strict=True))
+    made = pa.table(columns)
+    return made.filter(pa.array(published > 0)) if only_positive else made
+
+
+def _why_nothing(keys: str, protection: Protection, unlisted: Any) -> str:
+    """Why nothing is promised about several cells of a table, as the account says it; else nothing."""
+    if keys != "cells":
+        return (
+            f"With keys of {keys}, one published count is promised an epsilon and a delta, several are not."
+        )
+    if unlisted:
+        return "Categories that were taken from the records have no epsilon and delta."
+    if protection.small_counts == "rows":
+        return "Rows of their own for small counts are not part of an account."
+    return ""
 
 
 def _kind(keys: str | None, protection: Protection) -> str:
@@ -256,7 +335,7 @@ def _secret(kind: str, edition: str | None, file: str | Path | None) -> secret.S
     return None if file is None else secret.read(file)
 
 
-def _cell_keys(
+def keys_of(
     kind: str,
     counted: counting.Cells,
     protection: Protection,
@@ -265,6 +344,10 @@ def _cell_keys(
     edition: str,
     digest: bytes,
 ) -> NDArray[np.uint64]:
+    """The keys of cells, of one of `cell_keys.KINDS`.
+
+    Raises ValueError where a secret is missing for sums.
+    """
     keysize, weights = protection.table.keysize, bytes.fromhex(protection.digest)
     if kind == "sums":
         keys = cell_keys.of_sums(counted.sums, keysize)

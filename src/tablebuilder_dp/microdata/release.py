@@ -1,67 +1,59 @@
-"""A release: tables that are published together, under one edition and one (ε, δ), planned before any record.
+"""A release: tables that are published together, under one edition and one (ε, δ), year after year.
 
-`Release.from_toml` reads what an office writes down: variables with their code lists, tables, ε and δ.
-`Release.plan` counts how many counts one person changes in all tables together (a partition that two tables
-share is counted once, a hierarchy by its paths), designs the noise for it, and says what it costs. No record
-is read.
+`Release.from_toml` reads what an office writes down. `Release.plan` counts how many counts one person changes
+in all tables together (a partition that two tables share is counted once, a hierarchy by its paths), designs
+the noise for it and says what it costs, without reading a record. `Release.publish` counts all tables in one
+pass, enters them in the office's journal and then lets them appear, all or none. `Release.history` is the
+account of all editions.
 """
 
 from __future__ import annotations
 
-import math
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import hashlib
+import json
+import sys
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from tablebuilder_dp.beyond import many_cells
-from tablebuilder_dp.beyond.many_cells import FAMILIES, Choice
-from tablebuilder_dp.microdata import listing
-from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout, neighbour
-from tablebuilder_dp.sampling import LookupTable, rounded_up
-from tablebuilder_dp.support import parameters
-
-COUNTS = (10, 100, 1000)
-"""For counts of this size a plan tells how often they are off by more than a tenth."""
-
-FACTORS = (Fraction(1, 2), Fraction(1), Fraction(2))
-"""What a plan multiplies ε by, and δ by the cubes of ten, to show what tighter and looser ones would give."""
-
-_TOP = {"edition", "records", "secret", "privacy", "variables", "table"}
-_PRIVACY = {"epsilon", "delta", "neighbours", "noise"}
-_VARIABLE = {"categories", "hierarchy", "codes", "missing"}
-_TABLE = {"name", "by", "margins", "output"}
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A column with its categories, or a hierarchy of columns, coarse to fine, with its paths."""
-
-    name: str
-    columns: tuple[str, ...]
-    paths: tuple[tuple[Any, ...], ...]
-
-    def sizes(self, depth: int) -> int:
-        """How many cells its first ``depth`` columns have."""
-        return len({path[:depth] for path in self.paths})
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table of a release: its name, what it is counted by, and the file that it goes to."""
-
-    name: str
-    layout: Layout
-    output: str | None = None
+from tablebuilder_dp.beyond.many_cells import FAMILIES
+from tablebuilder_dp.microdata import (
+    account,
+    cell_keys,
+    formats,
+    listing,
+    publish,
+    release_file,
+    sources,
+    statement,
+    words,
+)
+from tablebuilder_dp.microdata import cells as counting
+from tablebuilder_dp.microdata.account import Account, Budget, Entry
+from tablebuilder_dp.microdata.journal import Journal, beside
+from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout
+from tablebuilder_dp.microdata.plan import Plan
+from tablebuilder_dp.microdata.protection import SMALL_COUNTS, Protection, of_choice
+from tablebuilder_dp.microdata.records import opened
+from tablebuilder_dp.microdata.release_file import STATEMENT, Table, Variable
+from tablebuilder_dp.microdata.secret import Secret
+from tablebuilder_dp.microdata.secret import read as read_secret
+from tablebuilder_dp.support import files, parameters
 
 
 @dataclass(frozen=True)
 class Release:
-    """Tables under one edition and one (ε, δ), with the lists of their categories."""
+    """Tables under one edition and one (ε, δ), with the lists of their categories.
+
+    ``folder`` is where the tables appear; ``journal`` is beside the ``secret`` if it is not given. ``inputs``
+    are files that were read already, which nothing may replace.
+    """
 
     edition: str
     epsilon: Fraction
@@ -70,58 +62,54 @@ class Release:
     variables: tuple[Variable, ...]
     neighbours: str = NEIGHBOURS[0]
     noise: str = FAMILIES[0]
+    small_counts: str = SMALL_COUNTS[0]
+    budget: Budget | None = None
+    records: Path | None = None
+    secret: Path | None = None
+    journal: Path | None = None
+    folder: Path | None = None
+    inputs: tuple[Path, ...] = field(default=(), repr=False)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Release:
-        """Read a release from a file; code lists that it names lie beside it.
+        """Read a release from a file; the files that it names lie beside it.
 
         Raises ValueError for what is missing, unknown or wrong in it, and OSError for a file that cannot be
         opened.
         """
-        file = Path(path)
-        try:
-            content = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"release must be a TOML file, got {str(path)!r}: {error}") from None
-        _known(content, _TOP, "release")
-        privacy = _section(content, "privacy", _PRIVACY)
-        variables = tuple(
-            _variable(name, entry, file.parent)
-            for name, entry in _mapping(_wanted(content, "variables", "release"), "variables").items()
-        )
-        entries = _wanted(content, "table", "release")
-        if not isinstance(entries, list) or not entries:
-            raise parameters.wrong_value("table", "one or more sections [[table]]", entries)
-        return cls(
-            edition=_text(_wanted(content, "edition", "release"), "edition"),
-            epsilon=parameters.epsilon(_wanted(privacy, "epsilon", "privacy")),
-            delta=parameters.delta(_wanted(privacy, "delta", "privacy")),
-            tables=tuple(_table(entry, variables) for entry in entries),
-            variables=variables,
-            neighbours=neighbour(privacy.get("neighbours", NEIGHBOURS[0])),
-            noise=_family(privacy.get("noise", FAMILIES[0])),
-        )
+        return cls(**release_file.read(path))
 
     def __post_init__(self) -> None:
-        names = [table.name for table in self.tables]
-        if len(set(names)) < len(names):
-            raise parameters.wrong_value("table", "of different names", names)
+        for name in ("name", "output"):
+            values = [getattr(table, name) for table in self.tables]
+            if len({value.casefold() for value in values}) < len(values):
+                raise parameters.wrong_value("table", f"of different {name}s", values)
+        if (
+            len(columns := {name for table in self.tables for name in table.layout.by})
+            > counting.VARIABLES_MAX
+        ):
+            allowed = f"of at most {counting.VARIABLES_MAX} columns in all"
+            raise parameters.wrong_value("table", allowed, len(columns))
 
-    @property
-    def partitions(self) -> dict[frozenset[str], int]:
+    def lists(self, layout: Layout) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The categories of each column of a table, and the paths of its hierarchies (`listing`)."""
+        given = {}
+        for variable in self.variables:
+            depth = sum(column in layout.by for column in variable.columns)
+            if depth:
+                given[variable.columns[depth - 1]] = variable.listed(depth)
+        return listing.without_paths(layout, given)
+
+    def sizes(self, table: Table) -> dict[tuple[str, ...], int]:
+        """The partitions of a table, by their columns in the order of names, and how many cells each has."""
+        by = table.layout.by
+        parts = (tuple(sorted(by[place] for place in part)) for part in table.layout.partitions)
+        return dict(zip(parts, listing.sizes(table.layout, *self.lists(table.layout)), strict=True))
+
+    @cached_property
+    def partitions(self) -> dict[tuple[str, ...], int]:
         """The partitions of all tables, each once, by their columns, and how many cells each has."""
-        return {
-            frozenset(table.layout.by[place] for place in partition): self._cells(table.layout, partition)
-            for table in self.tables
-            for partition in table.layout.partitions
-        }
-
-    def _cells(self, layout: Layout, partition: Sequence[int]) -> int:
-        chosen = {layout.by[place] for place in partition}
-        depths = (sum(column in chosen for column in variable.columns) for variable in self.variables)
-        return math.prod(
-            variable.sizes(depth) for variable, depth in zip(self.variables, depths, strict=True) if depth
-        )
+        return {by: size for table in self.tables for by, size in self.sizes(table).items()}
 
     @property
     def cells_changed(self) -> int:
@@ -139,260 +127,150 @@ class Release:
         chosen = many_cells.best(self.epsilon, self.delta, cells=self.cells_changed, family=self.noise)
         return Plan(self, chosen)
 
+    def history(self) -> Account:
+        """The account of all editions in the journal.
 
-@dataclass(frozen=True)
-class Plan:
-    """A release, the noise that it would get, and what that means for its counts."""
+        Raises ValueError for a journal that is not as it was written, and OSError where it cannot be read.
+        """
+        return Account(tuple(self._journal().entries()), self.neighbours)
 
-    release: Release
-    choice: Choice = field(repr=False)
+    def _journal(self) -> Journal:
+        if self.secret is None:
+            raise ValueError("release must have 'secret', the file that tablebuilder-dp secret writes")
+        return Journal(self.journal or beside(self.secret), read_secret(self.secret))
 
-    @cached_property
-    def data(self) -> dict[str, Any]:
-        """The plan as it is written in JSON."""
-        release, choice = self.release, self.choice
-        spread = math.sqrt(choice.variance)
+    def publish(
+        self, records: Any = None, *, spark: Any = None, memory: str | None = None
+    ) -> PublishedRelease:
+        """Count the records, perturb all tables and write them to the release's folder with one statement.
+
+        ``records`` takes the place of the file that the release names: a path or a table in memory. The
+        budget and the folder are checked before anything is read. The journal has its entry before the folder
+        appears, which happens with all files at once; a folder that is there must have the same content.
+
+        Returns what was published. Raises ValueError for what is missing or does not fit, an edition that has
+        tables from other records, or a budget that would be exceeded, and OSError where a file cannot be read
+        or written.
+        """
+        source = self.records if records is None else records
+        if source is None:
+            raise ValueError("release must have 'records', a file with one row a person")
+        if self.folder is None:
+            raise ValueError("release must have 'folder', where its tables are to appear")
+        book = self._journal()
+        inputs = files.inputs(source, self.secret, book.path, *self.inputs)
+        names = [*(table.output for table in self.tables), *STATEMENT]
+        files.check_folder(self.folder, names, inputs, name="folder")
+        for table in self.tables:
+            publish.check_names(table.layout)
+        protection = of_choice(
+            self.plan().choice, self.delta, cells=self.cells_changed, small_counts=self.small_counts
+        )
+        entry = account.entry(protection, self.partitions.items(), edition=self.edition, budget=self.budget)
+        book.check(entry)
+        made, digest = self._made(source, protection, book.secret, spark=spark, memory=memory)
+        entry = replace(entry, input=book.digest(digest))
+        with files.whole_folder(self.folder) as temporary:
+            rows = [
+                self._written(table, content, temporary)
+                for table, content in zip(self.tables, made, strict=True)
+            ]
+            before = [*book.entries(), entry]
+            facts = self._state(temporary, protection, rows, _up_to(before, entry))
+            files.settle(temporary, self.folder)
+            after = book.enter(entry)
+            if _up_to(after, entry) != _up_to(before, entry):  # somebody else has published meanwhile
+                facts = self._state(temporary, protection, rows, _up_to(after, entry))
+                files.settle(temporary, self.folder)
+        named = {table.name: content for table, content in zip(self.tables, made, strict=True)}
+        return PublishedRelease(self.folder, named, facts)
+
+    def _made(
+        self, source: Any, protection: Protection, hidden: Secret, *, spark: Any, memory: str | None
+    ) -> tuple[list[Any], bytes]:
+        """The perturbed tables, and the digest of the input that their keys were made from."""
+        lists = [self.lists(table.layout) for table in self.tables]
+        categories = {name: listed for each, _ in lists for name, listed in each.items()}
+        layouts = [table.layout for table in self.tables]
+        if not isinstance(source, str | Path):
+            source = sources.arrow_table(source)
+        with (
+            opened(source, spark=spark, memory=memory) as read,
+            cell_keys.input_digest(hidden, source) as taken,
+        ):
+            counted = counting.count(read, layouts, categories=categories)
+            for place, (_, paths) in enumerate(lists):
+                listing.check_paths(counted[place], paths)
+                counted[place] = listing.complete(counted[place], paths=paths)
+            digest = taken.result()
+        made = []
+        for cells in tqdm(counted, "noise", unit=" tables", leave=False, disable=not sys.stderr.isatty()):
+            keys = publish.keys_of("cells", cells, protection, hidden, edition=self.edition, digest=digest)
+            made.append(publish.perturbed(cells, keys, protection))
+        return made, digest
+
+    def _written(self, table: Table, content: Any, folder: Path) -> dict[str, Any]:
+        """Write a table.
+
+        Returns what the statement says of it.
+        """
+        file = folder / table.output
+        formats.write(content, file)
         return {
-            "edition": release.edition,
-            "neighbours": release.neighbours,
-            "cells_per_person": release.cells_changed,
-            "cells_changed": release.cells_changed,
-            "epsilon": rounded_up(release.epsilon),
-            "delta_target": float(release.delta),
-            "delta": rounded_up(choice.promise.delta),
-            "noise": many_cells.family(choice.noise),
-            "support": choice.noise.support,
-            "rate": float(max(choice.noise.rates)),
-            "variance": choice.variance,
-            "keysize": choice.table.keysize,
-            "off_by_a_tenth": {str(count): off_by_a_tenth(choice.table, count) for count in COUNTS},
-            "tables": [
-                {
-                    "name": table.name,
-                    "by": list(table.layout.by),
-                    "partitions": len(table.layout.partitions),
-                    "cells": sum(release._cells(table.layout, part) for part in table.layout.partitions),
-                    "standard_error": spread,
-                }
-                for table in release.tables
-            ],
-            "alternatives": [self._alternative(factor, power) for factor in FACTORS for power in (-3, 0, 3)],
+            "name": table.name,
+            "file": table.output,
+            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+            "by": list(table.layout.by),
+            "margins": table.layout.margins,
+            "nested": [list(names) for names in table.layout.nested],
+            "partitions": len(table.layout.partitions),
+            "cells": len(content),
         }
 
-    def _alternative(self, factor: Fraction, power: int) -> dict[str, Any]:
-        """What another (ε, δ) would give; nothing where it cannot be had."""
-        release = self.release
-        epsilon, delta = release.epsilon * factor, release.delta * Fraction(10) ** power
-        asked = {"epsilon": float(epsilon), "delta": float(delta)}
-        if factor == 1 and power == 0:
-            return {**asked, "standard_error": math.sqrt(self.choice.variance)}
-        try:
-            made = many_cells.best(epsilon, delta, cells=release.cells_changed, family=release.noise)
-        except ValueError:
-            return {**asked, "standard_error": None}
-        return {**asked, "standard_error": math.sqrt(made.variance)}
+    def _state(
+        self, folder: Path, protection: Protection, rows: list[dict[str, Any]], entries: list[Entry]
+    ) -> dict[str, Any]:
+        """Write the statement, as JSON and in plain words."""
+        facts = statement.of_release(
+            protection,
+            rows,
+            edition=self.edition,
+            neighbours=self.neighbours,
+            cells_changed=self.cells_changed,
+            history=Account(tuple(entries), self.neighbours),
+        )
+        facts |= words.in_words(facts)
+        as_json = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+        for name, text in zip(STATEMENT, (as_json, words.words(facts)), strict=True):
+            (folder / name).write_text(text, encoding="utf-8")
+        return facts
+
+
+@dataclass(frozen=True)
+class PublishedRelease:
+    """The tables of a release by their names, as they stand in its folder, and what is promised of them."""
+
+    folder: Path
+    tables: dict[str, Any] = field(repr=False)
+    statement: dict[str, Any] = field(repr=False)
 
     @property
     def text(self) -> str:
-        """The plan as people read it."""
-        data = self.data
-        lines = [
-            f"Edition {data['edition']}: epsilon = {data['epsilon']:g} and delta = "
-            f"{data['delta_target']:g} for all tables together",
-            f"  one person changes at most {data['cells_changed']} "
-            f"count{'s' if data['cells_changed'] > 1 else ''} ({data['neighbours']})",
-            f"  noise: {data['noise']}, on [-{data['support']}, {data['support']}], standard error "
-            f"{math.sqrt(data['variance']):.4g}; delta is {data['delta']:.4g}",
-            "",
-            f"  {'table':<28} {'partitions':>10} {'cells':>9}",
-            *(
-                f"  {table['name'][:28]:<28} {table['partitions']:>10} {table['cells']:>9}"
-                for table in data["tables"]
-            ),
-            "",
-            "  how often a published count is off by more than a tenth",
-            *(
-                f"  {f'a count of {count}':<28} {share:>10.2%}"
-                for count, share in data["off_by_a_tenth"].items()
-            ),
-            "",
-            "  standard error of a count with another epsilon and delta",
-            *self._alternatives(),
-        ]
-        return "\n".join(lines)
+        """The statement as people read it."""
+        return words.words(self.statement)
 
     @property
-    def html(self) -> str:
-        """The plan as a page of its own, with a picture of how often a count is off by more than a tenth."""
-        title = f"Plan of edition {self.release.edition}"
-        return _PAGE.format(title=escape(title), picture=_picture(self.choice.table), text=escape(self.text))
+    def files(self) -> list[Path]:
+        """What was written."""
+        return [
+            self.folder / name for name in (*(row["file"] for row in self.statement["tables"]), *STATEMENT)
+        ]
 
     def _repr_html_(self) -> str:
-        """How a notebook shows the plan."""
-        return f"{_picture(self.choice.table)}<pre>{escape(self.text)}</pre>"
-
-    def _alternatives(self) -> Iterable[str]:
-        rows = self.data["alternatives"]
-        deltas = list(dict.fromkeys(row["delta"] for row in rows))
-        yield "  " + " " * 14 + "".join(f"{f'delta = {delta:g}':>18}" for delta in deltas)
-        for level in dict.fromkeys(row["epsilon"] for row in rows):
-            shown = (row["standard_error"] for row in rows if row["epsilon"] == level)
-            cells = "".join(f"{'-' if value is None else f'{value:.4g}':>18}" for value in shown)
-            yield f"  {f'epsilon = {level:g}':<14}{cells}"
+        """How a notebook shows it."""
+        return f"<pre>{escape(self.text)}</pre>"
 
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark }}
-body {{ font: 16px/1.5 sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }}
-pre {{ overflow-x: auto; font-size: 13px }}
-svg {{ max-width: 100%; height: auto }}
-</style>
-<h1>{title}</h1>
-{picture}
-<pre>{text}</pre>
-</html>
-"""
-
-
-def _picture(table: LookupTable) -> str:
-    """An SVG: the share of counts that are off by more than a tenth, against the count."""
-    left, right, top, bottom = 70, 660, 20, 260
-    counts = [round(10 ** (step / 10)) for step in range(51)]
-
-    def place(count: int) -> float:
-        return left + (right - left) * math.log10(count) / 5
-
-    def height(share: float) -> float:
-        return bottom - (bottom - top) * share
-
-    line = " ".join(f"{place(n):.1f},{height(off_by_a_tenth(table, n)):.1f}" for n in sorted(set(counts)))
-    ticks = "".join(
-        f'<text x="{place(10**power):.1f}" y="{bottom + 22}" text-anchor="middle">{10**power}</text>'
-        for power in range(6)
-    )
-    shares = "".join(
-        f'<text x="{left - 8}" y="{height(share / 100) + 5:.1f}" text-anchor="end">{share}%</text>'
-        f'<path d="M{left} {height(share / 100):.1f}H{right}" stroke="currentColor" stroke-opacity="0.15"/>'
-        for share in (0, 25, 50, 75, 100)
-    )
-    marks = "".join(
-        f'<circle cx="{place(n):.1f}" cy="{height(off_by_a_tenth(table, n)):.1f}" r="4" fill="#0072B2"/>'
-        for n in COUNTS
-    )
-    told = ", ".join(f"{off_by_a_tenth(table, n):.1%} of counts of {n}" for n in COUNTS)
-    return (
-        f'<svg viewBox="0 0 700 320" role="img" aria-label="Off by more than a tenth: {told}" '
-        'font-family="sans-serif" font-size="14" fill="currentColor">'
-        f'{shares}{ticks}<polyline points="{line}" fill="none" stroke="#0072B2" stroke-width="2"/>{marks}'
-        f'<text x="{(left + right) / 2}" y="{bottom + 48}" text-anchor="middle">true count</text>'
-        f'<text x="{left}" y="{top - 6}">published counts that are off by more than a tenth</text></svg>'
-    )
-
-
-def off_by_a_tenth(table: LookupTable, count: int) -> float:
-    """The probability that a published count is off by more than a tenth of itself, from the weights.
-
-    >>> off_by_a_tenth(LookupTable(4, (1, 3, 4)), 9), off_by_a_tenth(LookupTable(4, (1, 3, 4)), 10)
-    (0.5, 0.0)
-    """
-    weights = enumerate(table.weights, -table.support)
-    far = sum(weight for noise, weight in weights if 10 * abs(noise) > count)
-    return far / table.keysize
-
-
-def _wanted(section: Mapping[str, Any], name: str, where: str) -> Any:
-    if name not in section:
-        raise ValueError(f"{where} must have {name!r}, got {', '.join(section) or 'nothing'}")
-    return section[name]
-
-
-def _known(section: Mapping[str, Any], names: set[str], where: str) -> None:
-    if unknown := sorted(set(section) - names):
-        raise parameters.wrong_value(where, f"made of {', '.join(sorted(names))}", unknown[0])
-
-
-def _mapping(value: Any, name: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict) or not value:
-        raise parameters.wrong_value(name, f"a section [{name}] with entries", value)
-    return value
-
-
-def _section(content: Mapping[str, Any], name: str, known: set[str]) -> Mapping[str, Any]:
-    section = _mapping(_wanted(content, name, "release"), name)
-    _known(section, known, name)
-    return section
-
-
-def _family(value: Any) -> str:
-    if value not in FAMILIES:
-        raise parameters.wrong_value("noise", f"one of {', '.join(FAMILIES)}", value)
-    return str(value)
-
-
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise parameters.wrong_type(name, "a text", value)
-    return value
-
-
-def _variable(name: str, entry: Any, folder: Path) -> Variable:
-    where = f"variables.{name}"
-    _known(_mapping(entry, where), _VARIABLE, where)
-    columns = tuple(entry.get("hierarchy", [name]))
-    if not all(isinstance(column, str) for column in columns) or len(set(columns)) < len(columns):
-        raise parameters.wrong_value(f"{where}.hierarchy", "different columns, coarse to fine", list(columns))
-    if ("categories" in entry) == ("codes" in entry):
-        raise ValueError(f"{where} must have either 'categories' or 'codes', got {', '.join(entry)}")
-    if "codes" in entry:
-        file = folder / _text(entry["codes"], f"{where}.codes")
-        rows = listing.read(file, columns).to_pylist()
-        paths = [tuple(row[column] for column in columns) for row in rows]
-    else:
-        listed = entry["categories"]
-        if not isinstance(listed, list) or not listed:
-            raise parameters.wrong_value(f"{where}.categories", "a list of categories", listed)
-        paths = [tuple(path) if isinstance(path, list) else (path,) for path in listed]
-    if entry.get("missing", False):
-        paths.append((None,) * len(columns))
-    if any(len(path) != len(columns) for path in paths) or len(set(paths)) < len(paths):
-        allowed = (
-            f"different paths of {len(columns)} categories" if len(columns) > 1 else "different categories"
-        )
-        raise parameters.wrong_value(f"{where}.categories", allowed, paths[:3])
-    return Variable(name, columns, tuple(paths))
-
-
-def _table(entry: Any, variables: Sequence[Variable]) -> Table:
-    """A table; a column of a hierarchy brings the coarser ones along, a hierarchy's name all its columns."""
-    _known(_mapping(entry, "table"), _TABLE, "table")
-    name = _text(_wanted(entry, "name", "table"), "table.name")
-    by = _wanted(entry, "by", "table")
-    if not isinstance(by, list) or not by or not all(isinstance(part, str) for part in by):
-        raise parameters.wrong_value("table.by", "a list of variables or columns", by)
-    margins = entry.get("margins", False)
-    if not isinstance(margins, bool):
-        raise parameters.wrong_type("table.margins", "true or false", margins)
-    columns: list[str] = []
-    nested: list[tuple[str, ...]] = []
-    for part in by:
-        path = _path(part, variables)
-        if set(path) & set(columns):
-            raise parameters.wrong_value("table.by", "different variables", by)
-        columns += path
-        nested += [path] * (len(path) > 1)
-    return Table(name, Layout(columns, margins, nested), entry.get("output"))
-
-
-def _path(name: str, variables: Sequence[Variable]) -> tuple[str, ...]:
-    for variable in variables:
-        if name == variable.name:
-            return variable.columns
-        if name in variable.columns:
-            return variable.columns[: variable.columns.index(name) + 1]
-    names = ", ".join(variable.name for variable in variables)
-    raise parameters.wrong_value("table.by", f"variables of the release ({names})", name)
+def _up_to(entries: list[Entry], entry: Entry) -> list[Entry]:
+    """The entries up to the first one of a publication: later ones do not change its statement."""
+    return entries[: entries.index(entry) + 1]

@@ -85,11 +85,7 @@ def read(path: str | Path) -> Secret:
     Raises ValueError for any other file, and OSError where it cannot be read.
     """
     target = Path(path)
-    if os.name == "posix" and target.stat().st_mode & 0o077:
-        mode = f"{target.stat().st_mode & 0o777:o}"
-        raise ValueError(
-            f"secret file must be closed to others (chmod 600), got {str(target)!r} with mode {mode}"
-        )
+    check_closed(target, "secret file")
     content = target.read_bytes()
     if len(content) != LENGTH:
         raise ValueError(
@@ -97,6 +93,16 @@ def read(path: str | Path) -> Secret:
             f"got {str(target)!r} with {len(content)}"
         )
     return Secret(content)
+
+
+def check_closed(path: Path, name: str) -> None:
+    """Refuse a file that others may open, on POSIX systems.
+
+    Raises ValueError where they may, and OSError where there is none.
+    """
+    mode = path.stat().st_mode & 0o777
+    if os.name == "posix" and mode & 0o077:
+        raise ValueError(f"{name} must be closed to others (chmod 600), got {str(path)!r} with mode {mode:o}")
 
 
 def hashes(secret: Secret, purpose: str, texts: Any, *fields: bytes) -> NDArray[np.uint32]:

@@ -7,7 +7,7 @@ statement may be published with its table. Every number is rounded to the side o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from importlib.metadata import version
@@ -19,6 +19,7 @@ from tablebuilder_dp.beyond.many_cells import family
 from tablebuilder_dp.beyond.promise import promise
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.microdata.account import Account
 from tablebuilder_dp.microdata.cell_keys import CIPHER
 from tablebuilder_dp.microdata.layout import Layout
 from tablebuilder_dp.microdata.protection import Protection, Table, largest
@@ -84,6 +85,42 @@ def facts(
     if not keyed_cells:
         stated |= {"key_columns": key_columns, "two_cells_one_person_apart": one_apart(protection.table)}
     return {**stated, "perturbs_empty_cells": not protection.keeps_empty}
+
+
+def of_release(
+    protection: Protection,
+    tables: Sequence[Mapping[str, Any]],
+    *,
+    edition: str,
+    neighbours: str,
+    cells_changed: int,
+    history: Account,
+) -> dict[str, Any]:
+    """The one statement of all tables of a release, as it is written in JSON.
+
+    ``all_tables`` is the (ε, δ) of everything in it (Theorem 58), ``all_editions`` that of everything in the
+    journal up to it.
+    """
+    bounded = protection.small_counts == "clamped" or neighbours == "replace"
+    so_far = {name: value for name, value in history.data.items() if name != "room"}
+    names = list(dict.fromkeys(row["edition"] for row in so_far.pop("editions")))
+    why = sorted({entry.why for entry in history.entries if entry.why})
+    return {
+        "software": f"tablebuilder-dp {version('tablebuilder-dp')}",
+        "edition": edition,
+        "tables": list(tables),
+        "cells": "all combinations of categories",
+        "keys": "cells",
+        "cipher": CIPHER,
+        "neighbours": neighbours,
+        "cells_changed": cells_changed,
+        "cells_per_person": protection.cells or cells_changed,
+        "noise": {**_noise(protection), "of": "everything in this release"},
+        "perturbs_empty_cells": not protection.keeps_empty,
+        "only_positive": False,
+        "all_tables": _whole_table(protection, cells_changed, bounded=bounded),
+        "all_editions": {"editions": names, **so_far, **({"why": why} if why else {})},
+    }
 
 
 def _noise(protection: Protection) -> dict[str, Any]:

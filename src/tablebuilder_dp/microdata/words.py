@@ -28,14 +28,18 @@ class _Lines(str):
 
 def words(facts: Facts) -> str:
     """The statement as people read it, and may publish it beside the table."""
-    title = f"Statement about {facts['table']}"
+    several = "tables" in facts
+    title = f"Statement about {'edition ' + facts['edition'] if several else facts['table']}"
     parts: list[str] = [_Lines(f"{title}\n{'=' * len(title)}")]
-    if facts["confidential"]:
+    if facts.get("confidential"):
         parts.append("CONFIDENTIAL: the table holds true counts, cell keys and noise. Do not publish it.")
     parts += ["What was done", *_done(facts)]
     if "one_cell" in facts:
         parts += ["What one published count gives away", *_one_cell(facts)]
-    parts += ["What the whole table gives away", whole_table(facts)]
+    parts += [f"What {'all tables together give' if several else 'the whole table gives'} away"]
+    parts += [whole_table(facts)]
+    if several:
+        parts += ["What all editions together give away", all_editions(facts)]
     if facts["keys"] == "cells":
         parts += ["What this rests on", *(f"- {point}" for point in assumptions(facts))]
     parts += ["What is not protected", *(f"- {point}" for point in not_protected(facts))]
@@ -46,7 +50,10 @@ def in_words(facts: Facts) -> dict[str, Any]:
     """What of the words stands in the JSON statement too."""
     one = {"meaning": meaning(facts)} if "one_cell" in facts else {}
     rests = {"rests_on": assumptions(facts)} if facts["keys"] == "cells" else {}
-    return {**one, "whole_table_in_words": whole_table(facts), **rests, "not_protected": not_protected(facts)}
+    told = {"whole_table_in_words": whole_table(facts)}
+    if "tables" in facts:
+        told = {"all_tables_in_words": whole_table(facts), "all_editions_in_words": all_editions(facts)}
+    return {**one, **told, **rests, "not_protected": not_protected(facts)}
 
 
 def _wrapped(part: str) -> str:
@@ -56,18 +63,28 @@ def _wrapped(part: str) -> str:
 
 
 def _done(facts: Facts) -> list[str]:
-    noise = facts["noise"]
-    margins = ", with all margins" if facts["margins"] else ""
-    nested = "".join(f" {' > '.join(names)} is a hierarchy." for names in facts["nested"])
+    noise, tables = facts["noise"], facts.get("tables", [facts])
     shown = " What is published as 0 or less is left out." if facts["only_positive"] else ""
     own = " Margins have a noise of their own: parts need not add up to their total."
-    counted = (
-        f"Records were counted by {', '.join(facts['by'])}{margins}.{nested} The cells are {facts['cells']}."
-        f"{shown} Each count got a noise, a whole number from -{noise['support']} to {noise['support']}, "
+    listed = [f"- {row['name']} ({row['file']}): {_counted(row)}" for row in facts.get("tables", [])]
+    start = "Records were counted in one pass for these tables:"
+    if not listed:
+        start = f"Records were counted {_counted(facts)} The cells are {facts['cells']}.{shown}"
+    each = (
+        f"Each count got a noise, a whole number from -{noise['support']} to {noise['support']}, "
         f"looked up by the key of its cell in a table for {_power(noise['keysize'])} keys. {_keys(facts)}"
-        f"{own if facts['margins'] else ''}"
+        f"{own if any(table['margins'] for table in tables) else ''}"
     )
-    return [counted, _origin(facts), f"SHA-256 of the weights of the noise: {noise['sha256']}."]
+    whole = f"The cells are {facts['cells']}. {each}"
+    parts = [start, *listed, whole] if listed else [f"{start} {each}"]
+    return [*parts, _origin(facts), f"SHA-256 of the weights of the noise: {noise['sha256']}."]
+
+
+def _counted(table: Facts) -> str:
+    """What a table is counted by."""
+    margins = ", with all margins" if table["margins"] else ""
+    nested = "".join(f" {' > '.join(names)} is a hierarchy." for names in table["nested"])
+    return f"by {', '.join(table['by'])}{margins}.{nested}"
 
 
 def _power(number: int) -> str:
@@ -240,7 +257,7 @@ def whole_table(facts: Facts) -> str:
     """What is promised about everything in the table together, or why nothing is."""
     if facts["keys"] != "cells":
         return _several_cells(facts)
-    promise, start = facts["whole_table"], ""
+    promise, start = facts["all_tables"] if "tables" in facts else facts["whole_table"], ""
     if "given_categories" in facts:
         promise = facts["given_categories"]
         start = (
@@ -250,20 +267,65 @@ def whole_table(facts: Facts) -> str:
         )
     if promise["delta"] >= 1:
         return f"{start}Nothing: delta is 1."
-    margins = " and all its margins" if facts["margins"] else ""
+    margins = " and all its margins" if facts.get("margins") else ""
     changed, neighbours = max(1, facts["cells_changed"]), facts["neighbours"]
-    counts = "1 count of this table, by one"
+    counts = f"1 count of {_these(facts)}, by one"
     if changed > 1:
-        counts = f"{changed} counts of this table, each by one"
+        counts = f"{changed} counts of {_these(facts)}, each by one"
     return (
-        f"{start}Whoever knows everything about everybody else, and sees this table{margins}, learns at most "
-        f"epsilon = {_epsilon(promise['epsilon'])} and delta = {up(promise['delta']):g} about one person. "
-        f"That is to say: for any two sets of records that differ only in {_DIFFER[neighbours]}, the "
+        f"{start}Whoever knows everything about everybody else, and sees {_these(facts)}{margins}, learns at "
+        f"most epsilon = {_epsilon(promise['epsilon'])} and delta = {up(promise['delta']):g} about one "
+        f"person. That is to say: for any two sets of records that differ only in {_DIFFER[neighbours]}, the "
         f"probability of any set of results is at most {_factor(promise['epsilon'])} times as large with the "
         "one as with the other, plus delta; this factor is exp(epsilon), rounded up. Such records differ in "
         f"at most {counts}.{_room(facts)} The promise holds for every person and whatever the counts are, 0 "
         f"included. {_odds(facts, promise)}"
     )
+
+
+def _these(facts: Facts) -> str:
+    return "these tables" if "tables" in facts else "this table"
+
+
+def all_editions(facts: Facts) -> str:
+    """What is promised about all editions in the journal together, and on what condition."""
+    so_far = facts["all_editions"]
+    if so_far["epsilon"] == "inf":
+        return f"Nothing is promised for all editions together. {' '.join(so_far['why'])}"
+    names, budget, sum_of = so_far["editions"], so_far["budget"], so_far["added_up"]
+    person = (
+        "about a person with at most one record in each of them, for whoever sees all of them and knows "
+        "everything about everybody else"
+    )
+    told = "This is the first edition in the office's journal."
+    if len(names) > 1:
+        told = (
+            f"With this one the office's journal has {len(names)} editions ({', '.join(map(str, names))}), "
+            f"in which one person changes at most {so_far['cells_per_person']} counts."
+        )
+    if budget is None:
+        if len(names) == 1:
+            return told
+        return (
+            f"{told} Together they keep {_pair(so_far)} {person}, if the tables and noises of later editions "
+            "did not depend on what was published before. If they did, nothing is promised, as no budget was "
+            f"fixed: added up, it is {_pair(sum_of)}."
+        )
+    kept = (
+        f"{told} A budget was fixed beforehand: all editions that this journal has or will have keep "
+        f"{_pair(budget)} {person}"
+    )
+    if budget["designs"] == "fixed":
+        spent = f"at this epsilon, delta is {up(so_far['delta']):g} until now"
+        return f"{kept}, as long as tables and noises do not depend on what was published before; {spent}."
+    return (
+        f"{kept}, also if later tables and noises depend on what was published before. For this all epsilon "
+        f"and all delta are added up (basic composition), until now to {_pair(sum_of)}."
+    )
+
+
+def _pair(promise: Facts) -> str:
+    return f"epsilon = {_epsilon(promise['epsilon'])} and delta = {up(promise['delta']):g}"
 
 
 def _room(facts: Facts) -> str:
@@ -284,7 +346,9 @@ def _odds(facts: Facts, promise: Facts) -> str:
     if promise["loss_above_epsilon"] >= 1:
         return "How often odds change by more than this factor is not bounded."
     neighbours, small = facts["neighbours"], facts["noise"]["small_counts"]
-    alone = ", from this table alone" if facts["cells_per_person"] > max(1, facts["cells_changed"]) else ""
+    alone = (
+        f", from {_these(facts)} alone" if facts["cells_per_person"] > max(1, facts["cells_changed"]) else ""
+    )
     exact = small == "signed" and neighbours == "add-or-remove" and not facts["only_positive"]
     return (
         f"In terms of odds{alone}: {_ODDS[neighbours]} rise or fall by a factor of more than "
@@ -326,7 +390,7 @@ def _several_cells(facts: Facts) -> str:
 
 
 def _unlisted(facts: Facts) -> list[str]:
-    if facts["cells"] == "those of a given list":
+    if facts["cells"] == "those of a given list" or "tables" in facts:
         return []
     return [name for name in facts["by"] if name not in facts["categories_given"]]
 
@@ -337,10 +401,14 @@ def assumptions(facts: Facts) -> list[str]:
         "The table, the noise, epsilon and delta were chosen without looking at the records; some of the "
         "categories were not."
         if "given_categories" in facts
-        else "The categories of the records are among those listed. The lists, the table, the noise, epsilon "
-        "and delta were chosen without looking at the records."
+        else "The categories of the records are among those listed. The lists, the "
+        f"{'tables' if 'tables' in facts else 'table'}, the noise, epsilon and delta were chosen without "
+        "looking at the records."
     )
+    budget = (facts.get("all_editions") or {}).get("budget")
+    over_time = "The budget was fixed without looking at the records or at what was published before."
     return [
+        *([over_time] if budget else []),
         "Every person is one row of the records. Nobody was left out by a filter: those to whom a variable "
         "does not apply have a category of their own.",
         chosen,
@@ -398,13 +466,13 @@ def _small(facts: Facts) -> list[str]:
 
 def _other_tables(facts: Facts) -> list[str]:
     most = facts["cells_per_person"]
-    odds = " The odds are those of this table alone." if most > facts["cells_changed"] else ""
+    odds = f" The odds are those of {_these(facts)} alone." if most > facts["cells_changed"] else ""
     return [
         "Other tables. More tables from the same bytes in this edition with this noise keep epsilon and "
         f"delta as long as all of them together have at most {most} different "
-        f"count{'s' if most > 1 else ''} that one person can change; this table has "
-        f"{facts['cells_changed']}.{odds} What is published in another edition or with another noise has an "
-        "epsilon and a delta of its own, to be added to these.",
+        f"count{'s' if most > 1 else ''} that one person can change; {_these(facts)} "
+        f"{'have' if 'tables' in facts else 'has'} {facts['cells_changed']}.{odds} What is published in "
+        "another edition or with another noise has an epsilon and a delta of its own, to be added to these.",
         "Another file in the same edition. Records that were changed, or only put into another order or file "
         "format, need another edition: published twice under one, tables that agree or differ would tell "
         "whether the two files are the same, which can depend on one person.",

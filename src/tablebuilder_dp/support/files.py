@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -38,21 +39,12 @@ def check(path: Path, inputs: Iterable[Path] = (), *, name: str = "output") -> o
     Returns the `os.stat_result` of that file, or None where there is none. Raises ValueError for what is
     refused, and OSError where the system does not say what is there.
     """
-    if not path.parent.is_dir():
-        raise _refused(name, "in a folder that exists", path)
-    if not os.access(path.parent, os.W_OK):
-        raise _refused(name, "in a folder that can be written to", path)
-    try:
-        older = path.lstat()
-    except FileNotFoundError:
-        older = None
+    older = _older(path, name)
     if older and not stat.S_ISREG(older.st_mode):
         kind = _KINDS.get(stat.S_IFMT(older.st_mode), "a device")
         raise _refused(name, "a new or an ordinary file", path, f", which is {kind}")
-    folder = path.parent.resolve()
     for source in filter(Path.exists, inputs):
-        if source.is_dir() and any(map(source.samefile, (folder, *folder.parents))):
-            raise _refused(name, "outside the folder that is read", path)
+        _check_outside(path, source, name)
         read = source.iterdir() if source.is_dir() else [source]
         if older and any(os.path.samestat(older, file.stat()) for file in read if file.exists()):
             raise _refused(name, "a file that is not read", path)
@@ -62,6 +54,24 @@ def check(path: Path, inputs: Iterable[Path] = (), *, name: str = "output") -> o
         except UnicodeDecodeError:
             raise _refused(name, "a new or an ordinary file", path, ", which is a secret") from None
     return older
+
+
+def _older(path: Path, name: str) -> os.stat_result | None:
+    """What has the name of a new file or folder already; the folder around it must take one."""
+    if not path.parent.is_dir():
+        raise _refused(name, "in a folder that exists", path)
+    if not os.access(path.parent, os.W_OK):
+        raise _refused(name, "in a folder that can be written to", path)
+    try:
+        return path.lstat()
+    except FileNotFoundError:
+        return None
+
+
+def _check_outside(path: Path, source: Path, name: str) -> None:
+    folder = path.parent.resolve()
+    if source.is_dir() and any(map(source.samefile, (folder, *folder.parents))):
+        raise _refused(name, "outside the folder that is read", path)
 
 
 def _refused(name: str, allowed: str, path: Path, what: str = "") -> ValueError:
@@ -90,6 +100,82 @@ def whole(path: Path, *, mode: int = 0o644, inputs: Iterable[Path] = ()) -> Iter
         temporary.replace(path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
-            raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
+        _name_if_full(error, path)
         raise
+
+
+def _name_if_full(error: BaseException, path: Path) -> None:
+    """Name the file for which there is no room, where the system does not."""
+    if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
+
+
+def check_folder(path: Path, names: Iterable[str], inputs: Iterable[Path] = (), *, name: str) -> None:
+    """Refuse a place for a new folder with files of these names, so that no work is lost at its end.
+
+    A folder that is there must have just these files: `settle` compares them. Nothing is ever replaced.
+
+    Raises ValueError for what is refused, and OSError where the system does not say what is there.
+    """
+    older = _older(path, name)
+    for source in filter(Path.exists, inputs):
+        _check_outside(path / "file", source, name)
+    if older is None:
+        return
+    if not stat.S_ISDIR(older.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(older.st_mode), "a file")
+        raise _refused(name, "a new folder", path, f", which is {kind}")
+    if {file.name for file in path.iterdir()} not in (set(), set(names)):
+        raise _refused(name, "a new folder", path, ", which has other files in it")
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A temporary folder beside ``path``; it takes the name ``path`` at the end, with all files or none.
+
+    If anything goes wrong before, an interrupt included, it is deleted. A folder that has the name already
+    stays as it is.
+
+    Raises OSError, with the name of ``path``, where there is no room for the files.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    try:
+        temporary.mkdir()
+        yield temporary
+        if not path.is_dir() or not any(path.iterdir()):
+            temporary.rename(path)
+        keep(path.parent)
+    except BaseException as error:
+        _name_if_full(error, path)
+        raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def settle(temporary: Path, path: Path) -> None:
+    """Put the files of a `whole_folder` on the disk for good; a folder of its name must have the same.
+
+    Raises ValueError where that one differs, and OSError where there is no room.
+    """
+    for file in (*temporary.iterdir(), temporary):
+        keep(file)
+    if path.is_dir() and (older := _content(path)) and older != _content(temporary):
+        raise _refused("folder", "a new one", path, ", which has other content")
+
+
+def _content(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def keep(path: Path) -> None:
+    """Wait until a file, or the names in a folder, would survive the end of the power.
+
+    Raises OSError where the disk does not take it.
+    """
+    if os.name != "posix" and path.is_dir():
+        return  # other systems cannot open one
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

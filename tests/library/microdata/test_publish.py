@@ -556,13 +556,10 @@ def test_a_design_that_rounding_breaks_is_refused() -> None:
 def test_the_query_reads_the_records_once() -> None:
     columns = [records.Column("x", "c0", "text"), records.Column("y", "c1", "integer")]
     keys = [records.Column(name, f"c{j}", "integer") for j, name in enumerate(KEYS, 2)]
-    for margins in (False, True):
-        assert (
-            cells.query("people_1", columns, keys, layout=microdata.Layout(["x", "y"], margins)).count(
-                "people_1"
-            )
-            == 1
-        )
+    for partitions in ([(0, 1)], [(0, 1), (0,), ()], [(0,)]):
+        for small in (False, True):
+            asked = cells.query("people_1", columns, keys, partitions=partitions, small=small)
+            assert asked.count("people_1") == 1
 
 
 def test_the_written_table_has_its_statement_beside_it(tmp_path: Path) -> None:
