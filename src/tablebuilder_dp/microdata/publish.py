@@ -179,7 +179,7 @@ def perturb(
     names = _record_keys(chosen, record_keys)
     hidden = _secret(chosen, edition, secret_file)
     check_names(layout, [*(AUDIT if audit else []), *names])
-    book = None if hidden is None else Journal(Path(journal or beside(secret_file or "")), hidden)
+    book = None if hidden is None else Journal(Path(journal or beside(secret_file or "")).absolute(), hidden)
     inputs = files.inputs(source, cells, secret_file, protection.file, book and book.path)
     listed = None if cells is None else listing.read(cells, layout.by, memory=memory)
     lists, paths = listing.without_paths(layout, categories or {})

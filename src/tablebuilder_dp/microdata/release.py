@@ -137,7 +137,7 @@ class Release:
     def _journal(self) -> Journal:
         if self.secret is None:
             raise ValueError("release must have 'secret', the file that tablebuilder-dp secret writes")
-        return Journal(self.journal or beside(self.secret), read_secret(self.secret))
+        return Journal((self.journal or beside(self.secret)).absolute(), read_secret(self.secret))
 
     def publish(
         self, records: Any = None, *, spark: Any = None, memory: str | None = None

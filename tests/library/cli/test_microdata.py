@@ -41,7 +41,7 @@ from tablebuilder_dp.cli import main
 from tablebuilder_dp.cli import microdata as commands_of_microdata
 from tablebuilder_dp.counts import perturbation_table, table_files
 from tablebuilder_dp.counts.rows import OfVariance
-from tablebuilder_dp.microdata import cell_keys, formats, layout, protection, records
+from tablebuilder_dp.microdata import cell_keys, formats, journal, layout, protection, records
 from tablebuilder_dp.microdata.record_keys import KEYS
 from tablebuilder_dp.support import parameters
 
@@ -94,6 +94,12 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Office:
     keyed = pyarrow.parquet.read_table(folder / "keyed-parquet.parquet", columns=list(KEYS))
     texts = (str(key) for column in keyed.columns for key in column.to_pylist())
     return Office(folder, folder / "key.bin", frozenset(texts))
+
+
+@pytest.fixture(autouse=True)
+def fresh_journal(office: Office) -> None:
+    """All tests share a secret, but not what was published with it before."""
+    journal.beside(office.secret).unlink(missing_ok=True)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -173,7 +179,10 @@ def test_from_nothing_to_a_published_table(tmp_path: Path, capsys: pytest.Captur
     assert good(capsys, *call, out) == said
     assert content(tmp_path) == before  # the same inputs, the same bytes
     assert sorted(before) == sorted(
-        ["p.parquet", "p.categories.json", "s.bin", "out.csv", *("out.csv" + end for end in STATEMENTS)]
+        [
+            *("p.parquet", "p.categories.json", "s.bin", "s.bin.journal.jsonl", "out.csv"),
+            *("out.csv" + end for end in STATEMENTS),
+        ]
     )
 
 
@@ -257,10 +266,11 @@ def test_columns_keep_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[
     formats.write(table, tmp_path / "k.parquet")
     microdata.make_secret(tmp_path / "key.bin")
     (tmp_path / "lists.json").write_text(json.dumps({name: ["a", "b", None] for name in HOSTILE}))
-    whole = [*ASKED, "--secret-file", str(tmp_path / "key.bin"), "--categories", str(tmp_path / "lists.json")]
     for end in ("csv", "parquet"):
         out = str(tmp_path / f"out.{end}")
         records = str(tmp_path / f"k.{end}")
+        whole = [*ASKED, "--secret-file", str(tmp_path / "key.bin"), "--journal", f"{out}.journal"]
+        whole += ["--categories", str(tmp_path / "lists.json")]
         good(capsys, "perturb", records, "--by", *HOSTILE[:3], "--margins", *whole, "-o", out)
         assert list(read(out)[0]) == [*HOSTILE[:3], "total_over", "count"]
         good(capsys, "perturb", records, "--by", *HOSTILE[3:], *whole, "-o", out)

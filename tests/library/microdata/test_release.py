@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tablebuilder_dp import microdata
 from tablebuilder_dp.beyond import many_cells
 from tablebuilder_dp.cli import main
-from tablebuilder_dp.microdata import release as releases
+from tablebuilder_dp.microdata import plan, release_file
 from tablebuilder_dp.sampling import LookupTable
 
 TOML = """
@@ -97,23 +97,24 @@ names = st.sampled_from(["a", "b", "c", "d"])
 def test_partitions_of_all_tables_count_once(tables: list[tuple[list[str], bool]], single: set[str]) -> None:
     """Against all subsets of variables that some table has, one by one."""
     variables = tuple(
-        releases.Variable(name, (name,), (("x",),) if name in single else (("x",), ("y",))) for name in "abcd"
+        release_file.Variable(name, (name,), (("x",),) if name in single else (("x",), ("y",)))
+        for name in "abcd"
     )
     made = tuple(
-        releases.Table(str(place), microdata.Layout(by, margins))
+        release_file.Table(str(place), microdata.Layout(by, margins), f"{place}.csv")
         for place, (by, margins) in enumerate(tables)
     )
     expected = set()
     for by, margins in tables:
         sizes = range(len(by) + 1) if margins else [len(by)]
-        expected |= {frozenset(part) for size in sizes for part in itertools.combinations(by, size)}
+        expected |= {part for size in sizes for part in itertools.combinations(sorted(by), size)}
     one, other = (
-        releases.Release("1", Fraction(1), Fraction(1, 10), made, variables, neighbours=neighbours)
+        microdata.Release("1", Fraction(1), Fraction(1, 10), made, variables, neighbours=neighbours)
         for neighbours in ("add-or-remove", "replace")
     )
     assert set(one.partitions) == expected
     assert one.cells_changed == len(expected)
-    assert other.cells_changed == max(1, 2 * sum(bool(part - single) for part in expected))
+    assert other.cells_changed == max(1, 2 * sum(bool(set(part) - single) for part in expected))
 
 
 def test_a_level_of_a_hierarchy_is_a_partition_of_the_whole_one(tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ def test_off_by_a_tenth_is_counted_key_by_key(half: list[int], count: int) -> No
     table = LookupTable(sum(weights), tuple(itertools.accumulate(weights)))
     drawn = [z for z, weight in enumerate(weights, -len(half)) for _ in range(weight)]
     exact = sum(Fraction(abs(z), count) > Fraction(1, 10) for z in drawn) / len(drawn)
-    assert releases.off_by_a_tenth(table, count) == exact
+    assert plan.off_by_a_tenth(table, count) == exact
 
 
 def test_the_command_prints_writes_and_reads_no_record(
@@ -179,11 +180,23 @@ WRONG: dict[str, tuple[tuple[str, str], str]] = {
     "no edition": (('edition = "2026"\n', ""), "release must have 'edition', got records, secret, privacy, "),
     "unknown": (
         ("[privacy]", "[colour]\na = 1\n[privacy]"),
-        "release must be made of edition, privacy, .* got 'colour'",
+        "release must be made of budget, edition, .* got 'colour'",
     ),
-    "budget": (
+    "half a budget": (
         ("[privacy]", "[budget]\nepsilon = 3\n[privacy]"),
-        "release must be made of edition, .* got 'budget'",
+        "budget must have 'delta', got epsilon",
+    ),
+    "designs": (
+        ("[privacy]", '[budget]\nepsilon = 3\ndelta = 1e-5\ndesigns = "free"\n[privacy]'),
+        "budget.designs must be one of adaptive, fixed, got 'free'",
+    ),
+    "path": (
+        ('output = "age-by-sex.csv"', 'output = "../age-by-sex.csv"'),
+        "table.output must be the name of a .csv or .parquet file in the folder .*, got '../age-by-sex.csv'",
+    ),
+    "outputs": (
+        ('name = "districts by sex"', 'name = "districts by sex"\noutput = "Age-by-sex.csv"'),
+        "table must be of different outputs, got",
     ),
     "no epsilon": (("epsilon = 1.0\n", ""), "privacy must have 'epsilon', got delta"),
     "epsilon": (("epsilon = 1.0", "epsilon = -1"), r"epsilon must be a number in \(0, 500\], got -1"),

@@ -180,8 +180,9 @@ def test_keys_of_cells_and_records_are_alike(
         "protection": WHOLE_TABLE if kind == "cells" else microdata.design_per_cell("1", "0.01"),
     }
     noises = set()
-    for source in (table, tmp_path / "a.parquet", tmp_path / "a.csv", tmp_path / "folder"):
+    for place, source in enumerate((table, *(tmp_path / name for name in ("a.parquet", "a.csv", "folder")))):
         written = []
+        options["journal"] = tmp_path / f"{place}.jsonl"  # one edition for all, which no journal allows
         for engine in (None, spark):
             microdata.perturb(source, spark=engine, **options).write(tmp_path / "out.parquet")
             written.append([path.read_bytes() for path in sorted(tmp_path.glob("out*"))])
