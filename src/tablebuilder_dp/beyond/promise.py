@@ -100,7 +100,7 @@ def together(parts: Sequence[Part], epsilon: parameters.Number) -> Fraction:
     """An upper bound on the δ at ε of counts with several independent noises.
 
     For one noise it is the δ of `promise`. Otherwise the losses of each noise are rounded up to a common
-    grid and their masses down, so that the bound errs on the side of less protection (Theorem 63).
+    grid and their masses down, so that the bound errs on the side of less protection (Theorem 66).
 
     Returns an exact number of at most 1. Raises ValueError for sums of noises that are too wide to enclose,
     and ArithmeticError where ``MAX_BITS`` bits do not decide.

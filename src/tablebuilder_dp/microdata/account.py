@@ -2,9 +2,9 @@
 
 A person has at most one row in each edition; neighbours differ in all rows of one person. Everything that was
 published is then one list of independent answers, of which the person changes some in each edition: for one
-noise their numbers add up (Theorem 58), for several noises there is a certified bound (Theorem 63). That
+noise their numbers add up (Theorem 58), for several noises there is a certified bound (Theorem 66). That
 takes the designs for fixed in advance. Where a later design may depend on what was published before, the
-(ε, δ) of all publications are added up, and what holds is the budget that the sum stays within (Theorem 64).
+(ε, δ) of all publications are added up, and what holds is the budget that the sum stays within (Theorem 67).
 """
 
 from __future__ import annotations
@@ -234,11 +234,12 @@ class Account:
         data = self.data
         yield f"  {'edition':<20} {'noise':<22} {'counts':>6} {'epsilon':>9} {'delta':>11}"
         for row in data["editions"]:
-            shown = "nothing for several cells"
+            line = f"  {str(row['edition'])[:20]:<20} nothing is promised for several cells"
             if "noise" in row:
-                shown = f"{row['noise']} [-{row['support']}, {row['support']}]"
-            numbers = f"{row['cells_changed']:>6} {row['epsilon']:>9.5g} {row['delta']:>11.4g}"
-            yield f"  {str(row['edition'])[:20]:<20} {shown:<22} {numbers if 'noise' in row else ''}".rstrip()
+                noise = f"{row['noise']} [-{row['support']}, {row['support']}]"
+                numbers = f"{row['cells_changed']:>6} {row['epsilon']:>9.5g} {row['delta']:>11.4g}"
+                line = f"  {str(row['edition'])[:20]:<20} {noise:<22} {numbers}"
+            yield line
         yield ""
         if not self.promises:
             yield "Nothing is promised for all editions together."

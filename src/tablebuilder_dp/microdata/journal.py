@@ -89,19 +89,17 @@ class Journal:
         for number, line in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), 1):
             try:
                 data = json.loads(line)
-                entry, found = _entry(data["entry"]), str(data["code"])
+                code = self._code(code, json.dumps(data["entry"]))
+                written = hmac.compare_digest(data["code"].encode(), code.encode())
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                raise self._spoilt(number) from None
-            code = self._code(code, json.dumps(data["entry"]))
-            if not hmac.compare_digest(found.encode(), code.encode()):
-                raise self._spoilt(number)
-            yield entry, code
-
-    def _spoilt(self, number: int) -> ValueError:
-        return ValueError(
-            f"journal must be as it was written with this secret, but line {number} of {str(self.path)!r} is "
-            "not: it was changed, lines are missing before it, or the secret is another"
-        )
+                written = False
+            if not written:
+                raise ValueError(
+                    f"journal must be as it was written with this secret, but line {number} of "
+                    f"{str(self.path)!r} is not: it was changed, lines are missing before it, or the secret "
+                    "is another"
+                )
+            yield _entry(data["entry"]), code
 
 
 def beside(secret_file: str | Path) -> Path:
