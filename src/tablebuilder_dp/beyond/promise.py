@@ -20,11 +20,10 @@ from flint import fmpz_poly
 from tablebuilder_dp import certified, privacy, sampling
 from tablebuilder_dp.noise import AnyNoise, check
 from tablebuilder_dp.sampling import LookupTable
-from tablebuilder_dp.support import lattice, parameters
+from tablebuilder_dp.support import parameters
 from tablebuilder_dp.support.intervals import (
     MAX_BITS,
     Ball,
-    ball,
     enclosure,
     exponential,
     first_bits,
@@ -38,7 +37,7 @@ CELLS_MAX = 4096
 DIGITS = 6
 """The digits to which a promise is sharp."""
 
-_GRID = 1 << 17  # the places on which the losses of different noises meet
+_GRID = 1 << 18  # the places on which the losses of different noises meet
 _BITS = 192  # of their masses
 _THRESHOLDS = [1 << bits for bits in range(0, 64, 8)]  # weights below which integers may distort a loss
 _HALVINGS = 10  # how near to ε the bound for clamped answers looks
@@ -108,7 +107,7 @@ def together(parts: Sequence[Part], epsilon: parameters.Number) -> Fraction:
     >>> from tablebuilder_dp.noise import Geometric, Noise
     >>> one, other = Part(Geometric(120, "0.12"), 8, Fraction(0)), Part(Noise(94, "0.0017"), 16, Fraction(0))
     >>> [float(together(parts, 2)) for parts in ([one], [one, other], [one, one])]
-    [2.6722...e-07, 3.8082...e-07, 5.3445...e-07]
+    [2.6722...e-07, 3.8081...e-07, 5.3445...e-07]
     """
     level = parameters.epsilon(epsilon)
     merged: dict[AnyNoise, int] = {}
@@ -123,42 +122,37 @@ def together(parts: Sequence[Part], epsilon: parameters.Number) -> Fraction:
             (_delta(noise, level, cells, away) for noise, cells in merged.items()), default=Fraction(0)
         )
     step, top, masses = _mixed(tuple(merged.items()))
-    last = min(math.floor(top - level / step), len(masses) - 1)  # the last loss that is at least ε
-    gain = Fraction(0)
-    if last >= 0:
-        with precision(_BITS):
-            rest = ball((top - last) * step - level)
-            gain = enclosure(lattice.enclosed_excess(masses, last=last, rest=rest, step=ball(step))).upper
-    return min(_integers(level, away) + 1 - (sum(masses) - gain) / (1 << _BITS), Fraction(1))
+    above = masses.truncate(max(0, math.floor((top - level) / step) + 1))  # those of losses of at least ε
+    with precision(_BITS):
+        gain = enclosure(int(above(1)) - exponential(level - top) * above(exponential(step))).upper
+    return min(_integers(level, away) + 1 - (int(masses(1)) - gain) / (1 << _BITS), Fraction(1))
 
 
 @lru_cache(maxsize=2)
-def _mixed(parts: tuple[tuple[AnyNoise, int], ...]) -> tuple[Fraction, int, list[int]]:
+def _mixed(parts: tuple[tuple[AnyNoise, int], ...]) -> tuple[Fraction, Fraction, fmpz_poly]:
     """The law of the loss of several noises on a common grid, losses rounded up and masses down.
 
-    Returns the step of the grid, the place of the largest loss in steps, and the masses, in units of
-    2^−``_BITS``, of the largest loss first. What they lack of 1 counts as an infinite loss.
+    The grid has the losses of the first noise; those of the others are at most one step too large.
+
+    Returns the step of the grid, the largest loss, and the masses in units of 2^−``_BITS`` as coefficients,
+    of the largest loss first. What they lack of 1 counts as an infinite loss.
     """
     laws = []
     for noise, cells in parts:
         with precision(_BITS):
             window = certified.composed_masses(noise, cells, _BITS)
         unit, top = privacy.loss_lattice(noise, cells)
-        laws.append((unit, top - 2 * window.first, window.masses))
-    width = sum((2 * unit * len(masses) for unit, _, masses in laws), Fraction(0))
-    step = Fraction(2) ** math.ceil(math.log2(width / _GRID))
-    highest, product = 0, fmpz_poly([1 << _BITS])
-    for unit, top, masses in laws:
-        share = unit / step
-        places = [
-            -(-(top - 2 * place) * share.numerator // share.denominator) for place in range(len(masses))
-        ]
-        gathered = [0] * (places[0] - places[-1] + 1)
-        for place, mass in zip(places, masses, strict=True):
-            gathered[places[0] - place] += mass
-        highest += places[0]
+        laws.append((2 * unit, unit * (top - 2 * window.first), window.masses))
+    width = sum((between * len(masses) for between, _, masses in laws), Fraction(0))
+    step = laws[0][0] / max(1, math.floor(_GRID * laws[0][0] / width))
+    product = fmpz_poly([1 << _BITS])
+    for between, _, masses in laws:
+        share = between / step
+        gathered = [0] * (share.numerator * len(masses) // share.denominator + 1)
+        for place, mass in enumerate(masses):
+            gathered[share.numerator * place // share.denominator] += mass
         product = product * fmpz_poly(gathered) // (1 << _BITS)
-    return step, highest, [int(mass) for mass in product.coeffs()]
+    return step, sum((highest for _, highest, _ in laws), Fraction(0)), product
 
 
 def _delta(noise: AnyNoise, epsilon: Fraction, cells: int, away: Fraction) -> Fraction:

@@ -113,8 +113,8 @@ class Account:
             for by, size in entry.partitions if entry.noise is not None else ():
                 name = (entry.edition, entry.weights, by)
                 before = known.get(name, 0)
-                known[name] = before + size
-                cells += self._changed(before + size) - self._changed(before)
+                known[name] = before + size if by else 1  # there is one grand total
+                cells += self._changed(known[name]) - self._changed(before)
             made.append(self._step(entry, cells))
         return made
 

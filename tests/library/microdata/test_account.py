@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablebuilder_dp import certified
@@ -69,7 +69,7 @@ def test_counts_are_those_of_different_cells(made: Any, neighbours: str) -> None
 # --- Sums and bounds --------------------------------------------------------------------------
 
 
-def exact_delta(parts: list[Part], epsilon: float, *, digits: int = 30) -> Any:
+def exact_delta(parts: list[Part], epsilon: float, *, digits: int = 60) -> Any:
     """δ of some counts that rise by one, from all outcomes, in mpmath."""
     import mpmath
 
@@ -104,7 +104,7 @@ def exact_delta(parts: list[Part], epsilon: float, *, digits: int = 30) -> Any:
 def test_different_noises_are_bounded_from_all_outcomes(parts: Any, epsilon: float) -> None:
     given = [Part(noise, cells, Fraction(0)) for noise, cells in parts]
     exact, bound = exact_delta(given, epsilon), together(given, epsilon)
-    assert exact <= bound <= exact * Fraction("1.001") + Fraction(1, 10**15)
+    assert exact - Fraction(1, 10**50) <= bound <= exact * Fraction("1.001")
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.fractions(Fraction(1, 4), 4))
@@ -125,6 +125,7 @@ def test_noises_that_hardly_differ_cost_hardly_more() -> None:
     assert apart == pytest.approx(float(alone), rel=1e-4)
 
 
+@settings(max_examples=10)
 @given(published.filter(bool), st.fractions(Fraction(1, 4), 4))
 def test_all_together_is_no_more_than_added_up(made: Any, epsilon: Fraction) -> None:
     entries = tuple(
