@@ -1,7 +1,7 @@
 """Equal answers for equal sets of people, which change as seldom as any can when one person joins.
 
 If the answer for a cell depends on its set of people alone, two cells one person apart have δ ≥ p(0) at every
-ε (Theorem 60). The scheme here attains that. Tiles of consecutive integers cover all counts, each with a mark
+ε. The scheme here attains that. Tiles of consecutive integers cover all counts, each with a mark
 in it, and every count of a tile is published as the mark. The mark lies k above the first integer of its tile
 and j below the last, with independent k and j, P(k ≥ z) = p(z)/p(0) and P(j ≥ z) = p(−z)/p(0) for z ≥ 0.
 Seen from any count n, the mark has the law of n + Z, and a tile ends at n with probability p(0) (Theorem 63).

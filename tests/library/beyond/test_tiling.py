@@ -2,7 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -38,7 +38,8 @@ def every(run: Callable[[tiling.Draw], Any]) -> Law:
     waiting: list[tuple[int, ...]] = [()]
     while waiting:
         given = waiting.pop()
-        chance, asked = Fraction(1), []
+        chance = Fraction(1)
+        asked: list[int] = []
 
         def draw(size: int, given: tuple[int, ...] = given, asked: list[int] = asked) -> int:
             asked.append(size)
@@ -66,10 +67,10 @@ def noise(world: LookupTable) -> Law:
     }
 
 
-def law_of(joint: Law, part: Callable[[Any], Any]) -> Law:
+def added(chances: Iterable[tuple[Any, Fraction]]) -> Law:
     found: Law = defaultdict(Fraction)
-    for outcome, chance in joint.items():
-        found[part(outcome)] += chance
+    for outcome, chance in chances:
+        found[outcome] += chance
     return found
 
 
@@ -87,14 +88,14 @@ def test_each_count_has_the_law_of_the_noise(world: LookupTable) -> None:
     law = tilings(world)
     assert sum(law.values()) == 1
     for n in range(MOST + 1):
-        assert law_of(law, lambda marks, n=n: marks[n] - n) == noise(world)
+        assert added((marks[n] - n, chance) for marks, chance in law.items()) == noise(world)
 
 
 @each_world
 def test_neighbours_differ_as_seldom_as_any_scheme_allows(world: LookupTable) -> None:
     law, seldom = tilings(world), Fraction(world.weights[world.support], world.keysize)
     for n in range(MOST):
-        assert law_of(law, lambda marks, n=n: marks[n] != marks[n + 1])[True] == seldom
+        assert sum(chance for marks, chance in law.items() if marks[n] != marks[n + 1]) == seldom
     here, there = [*world.weights, 0], [0, *world.weights]
     assert seldom == Fraction(sum(abs(a - b) for a, b in zip(here, there, strict=True)), 2 * world.keysize)
 
@@ -102,10 +103,11 @@ def test_neighbours_differ_as_seldom_as_any_scheme_allows(world: LookupTable) ->
 @each_world
 def test_the_tiling_looks_the_same_from_every_count(world: LookupTable) -> None:
     law = tilings(world)
-    views = [
-        law_of(law, lambda marks, n=n: (marks[n] - n, marks[n + 1] - n, marks[n + 2] - n)) for n in (0, 1)
-    ]
-    assert views[0] == views[1]
+    first, second = (
+        added((tuple(mark - n for mark in marks[n : n + 3]), chance) for marks, chance in law.items())
+        for n in (0, 1)
+    )
+    assert first == second
 
 
 @each_world
@@ -121,11 +123,13 @@ def test_a_mark_lies_in_its_tile_and_tiles_follow_each_other(world: LookupTable)
 def joined(world: LookupTable, others: int) -> Fraction:
     """How often n people and n + 1 have unequal answers: all orders of their hashes, all tilings."""
     law = tilings(world, others + 1)
-    same = sum(chance for marks, chance in law.items() if marks[others] != marks[others + 1])
-    pairs = itertools.product(law.items(), repeat=2)
-    other = sum(p * q for (a, p), (b, q) in pairs if a[others] != b[others + 1])
+    pairs = [((a, a), p) for a, p in law.items()]
+    kept, changed = (
+        sum((chance for (a, b), chance in each if a[others] != b[others + 1]), Fraction(0))
+        for each in (pairs, [((a, b), p * q) for (a, p), (b, q) in itertools.product(law.items(), repeat=2)])
+    )
     orders = list(itertools.permutations(range(others + 1)))
-    return sum((other if order[-1] == 0 else same for order in orders), Fraction(0)) / len(orders)
+    return sum((kept if order[-1] else changed for order in orders), Fraction(0)) / len(orders)
 
 
 @pytest.mark.parametrize("name", ["D = 1", "D = 1, flat", "not symmetric"])
