@@ -81,6 +81,9 @@ def test_keys_are_uniform_and_follow_from_the_seed(kind: str) -> None:
     assert np.bincount((keys >> np.uint64(30)).astype(np.int64)).min() > 850
     assert (keys == kinds.keys(kind, sums, seed=1)).all()
     assert (keys == kinds.keys(kind, sums, seed=2)).all() == (kind == "sums")
+    pairs = np.repeat(sums[:500], 2, axis=0)
+    pairs[1::2, 0] ^= np.uint64(1)
+    assert len(set(kinds.keys(kind, pairs, seed=1).tolist())) > 990
 
 
 def test_an_unknown_kind_is_named() -> None:
@@ -215,7 +218,7 @@ def test_averages_are_right_as_often_as_counted(partitions: int, parts: int) -> 
 
 @each_kind
 def test_real_keys_are_averaged_out_under_every_kind(kind: str) -> None:
-    numbers, trials = [1, 9, 60], 400
+    numbers, trials = [1, 2, 9, 60], 400
     hits = averaging.tried(TABLE, kind, people=30, partitions=numbers, trials=trials, seed=7)
     for m, count in zip(numbers, hits, strict=True):
         assert likely(count, trials, averaging.right(MADE, partitions=m))
