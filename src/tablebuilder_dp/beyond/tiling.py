@@ -83,12 +83,11 @@ def answers(table: LookupTable, most: int, draw: Draw) -> list[int]:
     [-1, 1, 1, 3]
     """
     end = parameters.integer(most, "most", low=0, high=MOST)
-    found: list[int] = []
-    for tile in tiles(table, draw):
-        found += [tile.mark] * (min(tile.last, end) + 1 - len(found))
-        if tile.last >= end:
-            return found
-    raise AssertionError("tiles never end")  # pragma: no cover
+    made, found = tiles(table, draw), list[int]()
+    while len(found) <= end:
+        tile = next(made)
+        found += [tile.mark] * (tile.last + 1 - len(found))
+    return found[: end + 1]
 
 
 def keyed(key: bytes) -> Draw:
