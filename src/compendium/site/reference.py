@@ -37,6 +37,7 @@ GROUPS = {
         "Past the paper: many counts",
         ["beyond.composition", "beyond.promise", "beyond.many_cells"],
     ),
+    "equal-answers": ("Past the paper: equal answers for equal sets", ["beyond.tiling"]),
     "small-counts": (
         "Tables for any count",
         [f"counts.{part}" for part in ("small_counts", "rows", "certified", "perturbation_table")],

@@ -12,6 +12,7 @@ import pytest
 
 from compendium import figures
 from compendium.figures import (
+    a_release,
     after_sampling,
     best_gamma,
     better_tables,
@@ -31,7 +32,7 @@ from compendium.figures import (
 from compendium.figures.drawing import Drawing
 from compendium.ledger import claims, verdicts
 from compendium.run import notebooks
-from compendium.studies import rivals, sweep
+from compendium.studies import carry, rivals, sweep
 from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.noise import Geometric, Noise
@@ -92,6 +93,13 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     ),
     "most_cells": lambda: many_queries.most_cells("x", NOISE, deltas=[0.1, 0.3], epsilon_max=3),
     "small_counts": lambda: small_counts.small_counts("x", OfVariance(3, 1), epsilon=0.5),
+    "carry_by_bit": lambda: a_release.carry_by_bit(
+        "x", {"sums": carry.seen("sums", lines=50, seed=1)}, exact=Fraction(17, 32)
+    ),
+    "unequal_answers": lambda: a_release.unequal_answers("x", table(256), others=[1, 5, 20]),
+    "averages": lambda: a_release.averages(
+        "x", partitions=[1, 4], shares={"exact": [0.1, 0.2], "sums": [0.0, 0.3], "designed": [0.1, 0.1]}
+    ),
 }
 
 

@@ -30,6 +30,7 @@ FIGURES += ["11-delta-of-gamma", "11-gap", "12-better-tables", "13-trade-off", "
 FIGURES += ["14-composition", "14-most-cells", "15-small-counts", "16-utility", "16-attacks"]
 FIGURES += ["17-tables", "17-curves", "17-reactions"]
 FIGURES += ["18-rates", "18-asking"]
+FIGURES += ["19-carry", "19-unequal", "19-averages"]
 HALF_A_UNIT = 5e-12
 """How far the twelve digits of a CSV file may be from the number, relatively."""
 each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -269,6 +270,16 @@ OTHER: dict[str, dict[str, Any]] = {
         "rounds": 300,
         "seed": 7,
     },
+    "19-a-release": {
+        "epsilon": 1.0,
+        "delta": 1e-3,
+        "lines": 2000,
+        "others": 20,
+        "trials": 100,
+        "groups": 20,
+        "partitions": [2, 9],
+        "seed": 3,
+    },
 }
 
 
@@ -291,6 +302,15 @@ EXTREME: dict[str, dict[str, Any]] = {
         "variance": 0.5,
         "asks": 1,
         "rounds": 1,
+    },
+    "19-a-release": {
+        "epsilon": 2.0,
+        "delta": 0.3,
+        "lines": 1,
+        "others": 2,
+        "trials": 1,
+        "groups": 1,
+        "partitions": [1],
     },
 }
 
