@@ -119,7 +119,7 @@ def check_folder(path: Path, names: Iterable[str], inputs: Iterable[Path] = (), 
     """
     older = _older(path, name)
     for source in filter(Path.exists, inputs):
-        _check_outside(path / "file", source, name)
+        _check_outside(path / "file" if older else path, source, name)
     if older is None:
         return
     if not stat.S_ISDIR(older.st_mode):

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -190,6 +191,40 @@ def test_keys_of_cells_and_records_are_alike(
         assert len(written[0]) == 3
         noises.add(written[0][0])
     assert len(noises) == (4 if kind == "cells" else 1)  # other bytes, other noise; equal sets, equal noise
+
+
+def test_releases_are_alike(spark: Any, tmp_path: Path, secret_file: Path) -> None:
+    """The same bytes of all tables and of the statement, from Parquet and from CSV."""
+    drawn = np.random.default_rng(4)
+    table = pa.table(
+        {
+            name: pa.array(["x", "y", None]).take(pa.array(drawn.integers(0, 3, 400)))
+            for name in ("a", "b", "c")
+        }
+    )
+    text = "edition = '1'\n[privacy]\nepsilon = 1\ndelta = 0.001\n"
+    text += "".join(f"[variables.{name}]\ncategories = ['y', 'x']\nmissing = true\n" for name in "abc")
+    text += "".join(
+        f"[[table]]\nname = '{''.join(by)}'\nby = {by}\nmargins = true\n"
+        for by in (["a", "b"], ["c", "b"], ["a"])
+    )
+    (tmp_path / "release.toml").write_text(text, encoding="utf-8")
+    release = microdata.Release.from_toml(tmp_path / "release.toml")
+    for end in ("parquet", "csv"):
+        formats.write(table, tmp_path / f"r.{end}")
+        found = []
+        for name, engine in (("duckdb", None), ("spark", spark)):
+            chosen = replace(
+                release,
+                secret=secret_file,
+                journal=tmp_path / f"{end}.jsonl",
+                folder=tmp_path / f"{end}-{name}",
+            )
+            made = chosen.publish(tmp_path / f"r.{end}", spark=engine)
+            found.append({path.name: path.read_bytes() for path in made.files})
+        assert found[0] == found[1]
+        assert len(found[0]) == 5
+        assert len(chosen.history().entries) == 1
 
 
 def test_tables_in_memory_and_errors_are_alike(spark: Any) -> None:
