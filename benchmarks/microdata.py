@@ -13,11 +13,13 @@ import json
 import math
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -215,10 +217,63 @@ def whole_table(people: Path, keyed: Path, key_file: Path, ptable: Any) -> list[
     ]
 
 
+def variables(sizes: list[int], records: int, path: Path) -> dict[str, list[int]]:
+    """Records of as many variables, each with its number of categories, in a Parquet file; their lists."""
+    drawn = ", ".join(f"hash(i * 16 + {place}) % {size} AS v{place}" for place, size in enumerate(sizes))
+    made = f"SELECT {drawn} FROM range({records}) AS r(i)"  # noqa: S608 (our own)
+    duckdb.execute(f"COPY ({made}) TO '{path}' (FORMAT parquet)")
+    return {f"v{place}": list(range(size)) for place, size in enumerate(sizes)}
+
+
+def released(people: Path, lists: dict[str, Any], tables: list[list[str]], key_file: Path) -> list[float]:
+    """The seconds of publishing tables with all margins, and of the bare query with their grouping sets."""
+    text = "edition = '2026'\n[privacy]\nepsilon = 1\ndelta = 1e-6\n"
+    for name in dict.fromkeys(name for by in tables for name in by):
+        listed = [category for category in lists[name] if category is not None]
+        missing = str(None in lists[name]).lower()
+        text += f"[variables.{name}]\ncategories = {json.dumps(listed)}\nmissing = {missing}\n"
+    text += "".join(f"[[table]]\nname = '{'-'.join(by)}'\nby = {by}\nmargins = true\n" for by in tables)
+    file = people.with_name("release.toml")
+    file.write_text(text, encoding="utf-8")
+    release = microdata.Release.from_toml(file)
+    sets = ", ".join(f"({', '.join(part)})" for part in release.partitions)
+    names = ", ".join(dict.fromkeys(name for by in tables for name in by))
+    bare = f"SELECT {names}, COUNT(*) FROM '{people}' GROUP BY GROUPING SETS ({sets})"  # noqa: S608 (our own)
+
+    def publish() -> None:
+        for made in (people.with_name("tables"), people.with_name("journal")):
+            shutil.rmtree(made) if made.is_dir() else made.unlink(missing_ok=True)
+        placed = replace(
+            release, secret=key_file, folder=people.with_name("tables"), journal=people.with_name("journal")
+        )
+        placed.publish(people)
+
+    publish()
+    return best(publish, lambda: duckdb.execute(bare).to_arrow_table(), rounds=3)
+
+
+def releases(folder: Path, key_file: Path) -> list[Row]:
+    """Releases of several tables with all margins, statement and journal, against the bare query."""
+    people, rows = folder / "release.parquet", []
+    microdata.write_census(people, records=AUSTRALIA)
+    lists = json.loads(microdata.write_categories(people).read_text("utf-8"))
+    three = [["region", "age", "sex"], ["region", "age", "occupation"], ["age", "sex", "occupation"]]
+    work, bare = "25·10^6 records, 3 tables of 3 variables", "the bare GROUPING SETS of DuckDB"
+    rows.append(faster(f"{work} that share some", bare, released(people, lists, three, key_file), 2 / 3))
+    lists = variables([50, 20, 2, 10, 8, 5, 30, 4, 3], AUSTRALIA, people)
+    nine = [["v0", "v1", "v2"], ["v3", "v4", "v5"], ["v6", "v7", "v8"]]
+    rows.append(faster(f"{work}, all different", bare, released(people, lists, nine, key_file), 2 / 3))
+    lists = variables([4, 4, 4, 3, 3, 3, 2, 2], MILLION, people)
+    times = released(people, lists, [list(lists)], key_file)
+    rows.append(faster("10^6 records, 8 variables, all margins", bare, times, None))
+    people.unlink()
+    return rows
+
+
 def growth(folder: Path, key_file: Path, most: float) -> list[Row]:
     """The commands on 10^6, 10^7 and 10^8 records, all under a hard limit of 2 GiB of memory."""
     people, keyed, output = (folder / f"{name}.parquet" for name in ("people", "keyed", "output"))
-    memory, noise = ["--memory", SPILL], ["--epsilon", "0.5", "--delta", "1e-4", "--edition", "2026"]
+    memory, noise = ["--memory", SPILL], ["--epsilon", "0.5", "--delta", "1e-4"]
     noise += ["--secret-file", str(key_file), "--categories", str(folder / "people.categories.json")]
     commands: dict[str, list[str | Path]] = {
         "example": ["-o", people],
@@ -232,6 +287,7 @@ def growth(folder: Path, key_file: Path, most: float) -> list[Row]:
             break
         for name, arguments in commands.items():
             size = ["--records", str(10**power)] if name == "example" else []
+            size += ["--edition", f"10^{power}"] if name == "perturb" else []
             took = in_process(folder, "command", name, *size, *arguments, limit=LIMIT)
             work = f"{name}, 10^{power} records"
             if took is None:
@@ -286,10 +342,11 @@ def main() -> int:
             key_generation: (hidden,),
             a_million: (folder, hidden),
             australia: (folder, key_file),
+            releases: (folder, key_file),
             growth: (folder, key_file, options.records),
         }
         if options.records < AUSTRALIA:
-            del parts[australia]
+            del parts[australia], parts[releases]
         rows: list[Row] = []
         for part, arguments in parts.items():
             print(f"measuring: {part.__doc__}", flush=True)

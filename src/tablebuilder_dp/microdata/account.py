@@ -88,7 +88,11 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Account:
-    """All entries of a journal, and what they amount to for one relation of neighbours."""
+    """All entries of a journal, and what they amount to for one relation of neighbours.
+
+    Designs that were fixed in advance are bounded together (Theorem 66); for those that were not, a budget
+    holds (Theorem 67).
+    """
 
     entries: tuple[Entry, ...]
     neighbours: str = NEIGHBOURS[0]
