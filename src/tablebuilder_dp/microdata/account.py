@@ -16,6 +16,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from tablebuilder_dp.beyond import many_cells
@@ -32,6 +33,7 @@ DESIGNS = ("adaptive", "fixed")
 ROOM = 1000
 """The most further editions that are looked for."""
 
+_WIDTH = 84
 _DIGITS = 4  # of the ε of an account
 
 
@@ -229,7 +231,10 @@ class Account:
     @property
     def text(self) -> str:
         """The account as people read it."""
-        return "\n".join(self._lines())
+        return "\n".join(
+            line if line.startswith(" ") else fill(line, _WIDTH, subsequent_indent="  ")
+            for line in self._lines()
+        )
 
     def _lines(self) -> Iterator[str]:
         if not self.entries:

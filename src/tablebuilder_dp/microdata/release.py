@@ -170,6 +170,7 @@ class Release:
         book.check(entry)
         made, digest = self._made(source, protection, book.secret, spark=spark, memory=memory)
         entry = replace(entry, input=book.digest(digest))
+        book.check(entry)
         with files.whole_folder(self.folder) as temporary:
             rows = [
                 self._written(table, content, temporary)

@@ -159,7 +159,7 @@ def test_the_account_is_data_and_text() -> None:
     assert data["added_up"]["epsilon"] == 2
     assert (data["budget"], data["room"]) == (None, None)
     assert "One person changes at most 3 counts in all editions (add-or-remove)." in found.text
-    assert max(map(len, found.text.splitlines())) <= 110
+    assert max(map(len, found.text.splitlines())) <= 84
     assert found._repr_html_().startswith("<pre>  edition")
     assert Account(()).text == "Nothing has been published yet."
 
