@@ -249,7 +249,7 @@ def released(people: Path, lists: dict[str, Any], tables: list[list[str]], key_f
         placed.publish(people)
 
     publish()
-    return best(publish, lambda: duckdb.execute(bare).to_arrow_table(), rounds=3)
+    return best(publish, lambda: duckdb.sql(bare).to_arrow_table(), rounds=3)
 
 
 def releases(folder: Path, key_file: Path) -> list[Row]:
