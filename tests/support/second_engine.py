@@ -8,9 +8,10 @@ and log, so these are widened by sixteen units in the last place, many times wha
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cache, cached_property, partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -22,6 +23,13 @@ iv: Any = MPIntervalContext()
 
 def _rational(value: Any) -> Fraction:
     return Fraction(*map(int, to_rational(value)))
+
+
+@cache
+def _about_one(bits: int) -> Any:
+    """From sixteen units in the last of so many places below one to sixteen above it."""
+    margin = iv.mpf(2) ** (4 - bits)
+    return iv.mpf([1 - margin.b, 1 + margin.b])
 
 
 class arb:  # noqa: N801 - it takes the place of flint.arb
@@ -106,8 +114,7 @@ class arb:  # noqa: N801 - it takes the place of flint.arb
     __hash__ = None  # type: ignore[assignment]
 
     def _widened(self) -> "arb":
-        margin = iv.mpf(2) ** (4 - iv.prec)
-        return arb(self.value * iv.mpf([1 - margin.b, 1 + margin.b]))
+        return arb(self.value * _about_one(iv.prec))
 
     def exp(self) -> "arb":
         return arb(iv.exp(self.value))._widened()
@@ -239,13 +246,32 @@ def install() -> None:
     sys.modules["flint"] = flint
 
 
+class _Undrawn:
+    """A picture that is drawn when a notebook asks for its numbers."""
+
+    def __init__(self, draw: Callable[[], Any]) -> None:
+        self._draw = draw
+
+    @cached_property
+    def _drawing(self) -> Any:
+        return self._draw()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._drawing, name)
+
+
 def main(*names: str) -> None:
-    """Run notebooks; their records go where the environment says, and no picture is drawn."""
+    """Run notebooks; their records go where the environment says, and pictures are drawn for numbers only."""
     install()
+    from compendium.figures import drawing
     from compendium.run.places import ROOT
     from compendium.run.results import Results
     from support import in_process
 
+    def postponed(draw: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given, **named: _Undrawn(partial(draw, *given, **named))
+
+    drawing.styled = postponed
     Results.figure = lambda self, picture: None  # type: ignore[method-assign]
     for name in names:
         in_process.run(ROOT / "notebooks" / f"{name}.ipynb", {})

@@ -175,6 +175,7 @@ def test_windows_change_digits_not_truth(
 
 
 @pytest.mark.parametrize("noise", [Noise(3, "0.2"), Geometric(3, "0.4")], ids=["paper", "geometric"])
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("cells", [2, 3, 4])
 def test_delta_of_few_cells_is_that_of_all_outcomes(noise: Noise | Geometric, cells: int) -> None:
     """Every combination of noises, by the definition: Σ max(0, P − e^ε·Q), in 50 digits."""

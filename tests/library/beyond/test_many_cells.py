@@ -42,6 +42,7 @@ def is_kept(choice: Choice, epsilon: Any, delta: Any, cells: int) -> None:
     assert choice.variance == choice.noise.variance
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("cells", KNOWN)
 def test_the_known_least_variances(cells: int) -> None:
     best = least(1, "1e-6", cells=cells)
@@ -61,6 +62,7 @@ def test_eight_cells_are_within_one_percent_from_support_66_on() -> None:
 
 
 @settings(max_examples=25)
+@pytest.mark.unmeasured
 @given(
     decimals(-2, 1, 2), st.sampled_from(["0.3", "1e-2", "1e-5", "1e-9"]), st.integers(1, 40), st.booleans()
 )
@@ -73,6 +75,7 @@ def test_what_is_chosen_is_kept_and_above_the_lower_bound(
     assert lower_bound(epsilon, delta, cells=cells) <= choice.least * (1 + 1e-9)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("epsilon", "delta", "cells"), [("1", "1e-6", 4), ("0.5", "1e-4", 1), ("2", "1e-3", 20)]
 )
@@ -199,6 +202,7 @@ def test_supports_on_which_nothing_will_do_are_refused(support: int, keysize: in
         fixed_support("0.5", "1e-4", support=support, keysize=keysize)
 
 
+@pytest.mark.unmeasured
 def test_where_one_family_is_too_wide_the_other_stands_alone() -> None:
     alone = least("0.1", "1e-9", cells=4096)
     assert isinstance(alone.noise, Geometric)

@@ -144,6 +144,7 @@ def test_clamping_pools_a_tail() -> None:
     assert 1e-3 < float(worst) < float(clamped.loss_above_epsilon) < 2e-2
 
 
+@pytest.mark.unmeasured
 def test_many_cells_are_promised_in_time() -> None:
     noise = Noise(2000, "6.84e-6")
     found = promise(noise, made(noise, 2**64), 1, cells=CELLS_MAX)

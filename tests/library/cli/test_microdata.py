@@ -579,6 +579,7 @@ def numbers(text: str) -> set[str]:
     return set(re.findall(r"\d+", text))
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("end", ["parquet", "csv"])
 @pytest.mark.parametrize("way", ["sums, rows", "sums, clamped", "records", "cells", "cells, clamped"])
 def test_nothing_hidden_shows(

@@ -388,6 +388,7 @@ def noises(
     return found
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("kind", ["cells", "records"])
 def test_noises_of_two_designs_editions_and_inputs_are_independent(secret_file: Path, kind: str) -> None:
     """By a chi-square test of all pairs of noises of the same cells."""

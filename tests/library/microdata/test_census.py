@@ -153,6 +153,7 @@ def test_the_smallest_category_is_as_small_as_promised(
     assert low < min(counts.values()) / SEEN < high
 
 
+@pytest.mark.unmeasured
 def test_regions_are_listed_by_size_and_the_smallest_cells_hold_few_people(
     people: dict[str, list[Any]],
 ) -> None:

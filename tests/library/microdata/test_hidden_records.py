@@ -53,6 +53,7 @@ def test_no_error_shows_a_record(tmp_path: Path, secret_file: Path) -> None:
     assert failed > 200
 
 
+@pytest.mark.unmeasured
 def test_no_command_shows_a_record(
     tmp_path: Path, secret_file: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,6 +36,8 @@ from tablebuilder_dp.microdata.protection import largest
 from tablebuilder_dp.noise import AnyNoise, Geometric, Noise
 from tablebuilder_dp.sampling import LookupTable
 
+pytestmark = pytest.mark.unmeasured
+
 NORTH_WEST, NORTH_EAST, SOUTH_WEST, SOUTH_EAST = INNER
 GROWTHS = [Fraction(1), Fraction(3, 2), Fraction(2), Fraction(4), Fraction(100)]
 SYMMETRIC = [(1, 2, 1), (1, 1, 1)]

@@ -397,6 +397,7 @@ def flat(found: dict[str, Any]) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("epsilon", "delta", "cells"), ASKED)
 @pytest.mark.parametrize("way", ["signed", "clamped"])
 @pytest.mark.parametrize("noise", FAMILIES)

@@ -306,6 +306,7 @@ def test_nothing_is_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("settings", EXTREME)
 def test_extreme_settings_can_be_shown(settings: Settings) -> None:
     desk = Explorer(settings)  # warnings of the drawing are errors

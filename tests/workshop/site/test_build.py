@@ -120,6 +120,7 @@ def test_every_page_is_found_from_the_front_page(pages: dict[str, Page]) -> None
     assert set(pages) - linked <= {"index.html", "search.html", "genindex.html", "py-modindex.html"}
 
 
+@pytest.mark.unmeasured
 def test_every_link_inside_the_site_leads_somewhere(pages: dict[str, Page], built: Path) -> None:
     broken = []
     for name, page in pages.items():
@@ -186,6 +187,7 @@ def test_no_page_names_a_folder_of_this_machine(built: Path) -> None:
         assert [word for word in (str(ROOT), str(built.parent)) if word in text] == []
 
 
+@pytest.mark.unmeasured
 def test_the_same_sources_give_the_same_bytes(built: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
     build.build(again)
