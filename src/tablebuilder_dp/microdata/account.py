@@ -2,9 +2,9 @@
 
 A person has at most one row in each edition; neighbours differ in all rows of one person. Everything that was
 published is then one list of independent answers, of which the person changes some in each edition: for one
-noise their numbers add up (Theorem 58), for several noises there is a certified bound (Theorem 66). That
-takes the designs for fixed in advance. Where a later design may depend on what was published before, the
-(ε, δ) of all publications are added up, and what holds is the budget that the sum stays within (Theorem 67).
+noise their numbers add up, for several noises there is a certified bound. That takes the designs for fixed in
+advance. Where a later design may depend on what was published before, the (ε, δ) of all publications are
+added up, and what holds is the budget that the sum stays within.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Step(NamedTuple):
 class Account:
     """All entries of a journal, and what they amount to for one relation of neighbours.
 
-    Designs that were fixed in advance are bounded together (Theorem 66); for those that were not, a budget
-    holds (Theorem 67).
+    Designs that were fixed in advance are bounded together: for one noise counts add up (Theorem 58), for
+    several there is Theorem 66. For those that were not fixed, a budget holds (Theorem 67).
     """
 
     entries: tuple[Entry, ...]
