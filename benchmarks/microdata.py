@@ -240,6 +240,8 @@ def released(people: Path, lists: dict[str, Any], tables: list[list[str]], key_f
     names = ", ".join(dict.fromkeys(name for by in tables for name in by))
     bare = f"SELECT {names}, COUNT(*) FROM '{people}' GROUP BY GROUPING SETS ({sets})"  # noqa: S608 (our own)
 
+    engine: Any = duckdb.connect()
+
     def publish() -> None:
         for made in (people.with_name("tables"), people.with_name("journal")):
             shutil.rmtree(made) if made.is_dir() else made.unlink(missing_ok=True)
@@ -249,7 +251,7 @@ def released(people: Path, lists: dict[str, Any], tables: list[list[str]], key_f
         placed.publish(people)
 
     publish()
-    return best(publish, lambda: duckdb.sql(bare).to_arrow_table(), rounds=3)
+    return best(publish, lambda: engine.sql(bare).to_arrow_table(), rounds=3)
 
 
 def releases(folder: Path, key_file: Path) -> list[Row]:

@@ -10,7 +10,7 @@ same for counts that do not all have one noise, as in the editions of several ye
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -117,6 +117,13 @@ def together(parts: Sequence[Part], epsilon: parameters.Number) -> Fraction:
     for noise, cells in merged.items():
         certified.check_width(check(noise), cells, DIGITS)
     away = sum((part.cells * part.distance for part in parts), Fraction(0))
+    bound = _together(merged, level, away)
+    if level > 1 and 100 * _integers(level, away) > bound:  # which grows with ε, while δ falls
+        return min(bound, together(parts, level / 2))
+    return bound
+
+
+def _together(merged: Mapping[AnyNoise, int], level: Fraction, away: Fraction) -> Fraction:
     if len(merged) < 2:
         return max(
             (_delta(noise, level, cells, away) for noise, cells in merged.items()), default=Fraction(0)

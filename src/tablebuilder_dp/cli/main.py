@@ -27,7 +27,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
-    Returns the exit code: 0 on success, 2 with one sentence on bad input, 130 or 143 if it was stopped.
+    Returns the exit code: 0 on success, 2 with one sentence on bad input, 1 where the answer cannot be
+    printed, 130 or 143 if it was stopped.
     Raises SystemExit for unknown options and for ``--help``, as argparse does.
     """
     options = _parser().parse_args(arguments)
@@ -47,6 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(answer.data, allow_nan=False) if options.json else answer.text, flush=True)
     except BrokenPipeError:  # the reader has seen enough, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # what was asked for is done, but cannot be told
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"{PROGRAM}: the answer cannot be printed: {error.strerror}", file=sys.stderr)
+        return 1
     return int(answer.status)
 
 

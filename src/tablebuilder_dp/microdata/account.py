@@ -23,7 +23,7 @@ from tablebuilder_dp.beyond import many_cells
 from tablebuilder_dp.beyond.promise import DIGITS, Part, together
 from tablebuilder_dp.microdata.layout import NEIGHBOURS
 from tablebuilder_dp.microdata.protection import Protection, largest
-from tablebuilder_dp.noise import AnyNoise
+from tablebuilder_dp.noise import AnyNoise, Noise
 from tablebuilder_dp.sampling import distance, rounded_up
 from tablebuilder_dp.support import parameters
 
@@ -69,6 +69,7 @@ class Entry:
     distance: Fraction = Fraction(0)
     weights: str = ""
     input: str = ""
+    neighbours: str = NEIGHBOURS[0]
     budget: Budget | None = None
     why: str = ""
 
@@ -101,8 +102,8 @@ class Account:
 
     @property
     def budget(self) -> Budget | None:
-        """The budget that the first entry with one has fixed."""
-        return next((entry.budget for entry in self.entries if entry.budget), None)
+        """The budget that was fixed with the first entry."""
+        return self.entries[0].budget if self.entries else None
 
     @property
     def promises(self) -> bool:
@@ -147,7 +148,10 @@ class Account:
         return _added_up(self.steps)
 
     def delta(self, epsilon: Fraction) -> Fraction:
-        """An upper bound on the δ of everything at ε, for designs that were fixed in advance."""
+        """An upper bound on the δ of everything at ε, for designs that were fixed in advance.
+
+        Raises ValueError for an ε beyond those that are served, or more counts than can be enclosed.
+        """
         return _delta(self.steps, epsilon)
 
     @cached_property
@@ -155,8 +159,14 @@ class Account:
         """An (ε, δ) of everything, for designs that were fixed in advance.
 
         ε is that of a budget for such designs, or else the least of four digits whose δ is no more than all δ
-        added up.
+        added up; where that cannot be enclosed, it is the sum.
         """
+        try:
+            return self._composed()
+        except (ValueError, ArithmeticError):
+            return self.added_up
+
+    def _composed(self) -> tuple[Fraction, Fraction]:
         epsilon, delta = self.added_up
         if self.budget and self.budget.designs == "fixed":
             return self.budget.epsilon, self.delta(self.budget.epsilon)
@@ -216,6 +226,7 @@ class Account:
             "editions": [_row(step) for step in self.steps],
             "neighbours": self.neighbours,
             "cells_per_person": self.cells,
+            "publications": sum(step.cells > 0 for step in self.steps),
             **(_stated(epsilon, delta) if self.promises else nothing),
             "added_up": _stated(added, sum_of_delta) if self.promises else nothing,
             "budget": budget
@@ -254,10 +265,7 @@ class Account:
             yield "Nothing is promised for all editions together."
             yield from sorted({entry.why for entry in self.entries if entry.why})
             return
-        yield (
-            f"One person changes at most {data['cells_per_person']} counts in all editions "
-            f"({self.neighbours})."
-        )
+        yield (f"One person changes at most {counted(self.cells)} in all editions ({self.neighbours}).")
         yield (
             f"All together: epsilon = {data['epsilon']:.6g} and delta = {data['delta']:.4g}, if no design "
             "depended on what was published before."
@@ -284,7 +292,10 @@ def _over_budget(steps: Sequence[Step], budget: Budget) -> str:
         if epsilon <= budget.epsilon and delta <= budget.delta:
             return ""
         return f"epsilon would add up to {float(epsilon):.6g} and delta to {rounded_up(delta):.6g}"
-    delta = _delta(steps, budget.epsilon)
+    try:
+        delta = _delta(steps, budget.epsilon)
+    except (ValueError, ArithmeticError) as error:
+        return f"the delta of everything cannot be enclosed: {error}"
     if delta <= budget.delta:
         return ""
     return f"delta would be {rounded_up(delta):.6g} at epsilon {float(budget.epsilon):g}"
@@ -310,17 +321,19 @@ def check(entries: Sequence[Entry], entry: Entry) -> None:
                 "another file were published: name another edition, which adds to epsilon and delta, or take "
                 "that file"
             )
-    after = Account((*entries, entry))
-    budget = after.budget
-    if budget and entry.budget not in (None, budget):
-        allowed = f"that of the journal ({budget}), as it is fixed once something was published under it"
-        raise parameters.wrong_value("budget", allowed, str(entry.budget))
-    if budget and (why := Account(after.entries, budget.neighbours).over_budget):
-        more = ", or fix all designs in advance" if budget.designs == "adaptive" and after.promises else ""
+    budget = Account((*entries, entry)).budget
+    if entry.budget and entry.budget != budget:
+        fixed = f"that of the journal ({budget})" if budget else "left out"
         raise ValueError(
-            f"budget must not be exceeded ({budget}), but {why}: take a smaller epsilon or delta or fewer "
-            f"tables{more}"
+            f"budget must be {fixed}, as it is fixed before anything is published, got {entry.budget}"
         )
+    if budget and entry.neighbours != budget.neighbours:
+        allowed = f"{budget.neighbours}, as in the budget of the journal"
+        raise parameters.wrong_value("neighbours", allowed, entry.neighbours)
+    after = Account((*entries, entry), entry.neighbours)
+    if why := after.over_budget:
+        way = ": take a smaller epsilon or delta, or fewer tables" if after.promises else ""
+        raise ValueError(f"budget must not be exceeded ({budget}), but {why}{way}")
 
 
 def entry(
@@ -332,6 +345,8 @@ def entry(
     """
     named = tuple((tuple(sorted(by)), cells) for by, cells in partitions)
     noise = protection.noise
+    if isinstance(noise, Noise):
+        noise = Noise(noise.support, noise.gamma)  # a design is one that remembers more
     if why or noise is None or protection.epsilon is None:
         return Entry(partitions=named, why=why, weights=protection.digest, **known)
     away = distance(noise, largest(protection.table), digits=DIGITS).upper
@@ -353,6 +368,15 @@ def rounded(value: Fraction) -> Fraction:
     """
     context = Context(prec=6, rounding=ROUND_CEILING)
     return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def counted(cells: int) -> str:
+    """A number of counts, in words.
+
+    >>> counted(1), counted(2)
+    ('1 count', '2 counts')
+    """
+    return f"{cells} count{'' if cells == 1 else 's'}"
 
 
 def _more(room: int) -> str:

@@ -26,6 +26,9 @@ from tablebuilder_dp.microdata.secret import Secret, check_closed
 from tablebuilder_dp.noise import AnyNoise, Geometric, Noise
 from tablebuilder_dp.support import files
 
+_TEXTS = ("weights", "input", "neighbours", "why")
+_START = '{"entry": '
+
 
 @dataclass(frozen=True)
 class Journal:
@@ -43,7 +46,7 @@ class Journal:
         if not self.path.exists():
             return []
         check_closed(self.path, "journal")
-        return [entry for entry, _ in self._read(self.path.read_bytes())]
+        return [entry for entry, _ in self._read(self.path.read_bytes())[0]]
 
     def check(self, entry: Entry) -> None:
         """Refuse, before anything is read, what `enter` would refuse.
@@ -65,17 +68,20 @@ class Journal:
         with _locked(self.path) as descriptor:
             check_closed(self.path, "journal")
             content = _all(descriptor)
-            known = list(self._read(content))
+            known, end = self._read(content)
             entries = [old for old, _ in known]
-            if entry in entries:
-                return entries
-            account.check(entries, entry)
-            text = json.dumps(_data(entry))
-            code = self._code(known[-1][1] if known else "", text)
-            end = content.rfind(b"\n") + 1  # what comes after it is a line that never was whole
-            _write(descriptor, end, f'{{"entry": {text}, "code": "{code}"}}\n'.encode())
+            line = b""
+            if entry not in entries:
+                account.check(entries, entry)
+                text = json.dumps(_data(entry))
+                code = self._code(known[-1][1] if known else "", text)
+                line = f'{_START}{text}, "code": "{code}"}}\n'.encode()
+                entries.append(entry)
+            if content[:end] and not content[:end].endswith(b"\n"):
+                line = b"\n" + line
+            _write(descriptor, end, line)  # also if there is nothing new: it must be on the disk
             files.keep(self.path.parent)
-        return [*entries, entry]
+        return entries
 
     def digest(self, of_input: bytes) -> str:
         """What a journal keeps of an input: another keyed digest than the one that keys are made from."""
@@ -84,31 +90,56 @@ class Journal:
     def _code(self, before: str, text: str) -> str:
         return hmac.digest(self.secret.key("journal"), (before + text).encode(), "sha256").hex()
 
-    def _read(self, content: bytes) -> Iterator[tuple[Entry, str]]:
-        code = ""
-        for number, line in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), 1):
-            try:
-                data = json.loads(line)
-                code = self._code(code, json.dumps(data["entry"]))
-                written = hmac.compare_digest(data["code"].encode(), code.encode())
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                written = False
-            if not written:
-                raise ValueError(
-                    f"journal must be as it was written with this secret, but line {number} of "
-                    f"{str(self.path)!r} is not: it was changed, lines are missing before it, or the secret "
-                    "is another"
-                )
-            yield _entry(data["entry"]), code
+    def _read(self, content: bytes) -> tuple[list[tuple[Entry, str]], int]:
+        """All entries with their codes, and where the last of them ends.
+
+        A last line that never was whole does not count; one that lacks its end alone does.
+        """
+        *lines, last = content.split(b"\n")
+        known: list[tuple[Entry, str]] = []
+        for number, line in enumerate(lines, 1):
+            if (found := self._entry(line, known)) is None:
+                raise self._spoilt(number)
+            known.append(found)
+        if found := self._entry(last, known):
+            return [*known, found], len(content)
+        if not _torn(last):
+            raise self._spoilt(len(lines) + 1)
+        return known, len(content) - len(last)
+
+    def _entry(self, line: bytes, known: list[tuple[Entry, str]]) -> tuple[Entry, str] | None:
+        """The entry of a line and its code, if they are as they were written after those before."""
+        try:
+            data = json.loads(line)
+            code = self._code(known[-1][1] if known else "", json.dumps(data["entry"]))
+            if not hmac.compare_digest(data["code"].encode(), code.encode()):
+                return None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+        return _entry(data["entry"]), code
+
+    def _spoilt(self, number: int) -> ValueError:
+        return ValueError(
+            f"journal must be as it was written with this secret, but line {number} of {str(self.path)!r} is "
+            "not: it was changed, lines are missing before it, or the secret is another"
+        )
+
+
+def _torn(line: bytes) -> bool:
+    """Whether a line can be the beginning of one of ours, perhaps with zeros where a disk has no more."""
+    begun, start = line.rstrip(b"\0"), _START.encode()
+    return begun[: len(start)] == start[: len(begun)] and min(begun, default=32) >= 32
 
 
 def beside(secret_file: str | Path) -> Path:
     """Where a journal is kept if nothing else is said: beside the secret.
 
+    A link to the secret has the journal of the secret itself.
+
     >>> beside("office/key.bin").name
     'key.bin.journal.jsonl'
     """
-    path = Path(secret_file)
+    path = Path(secret_file).resolve()
     return path.with_name(f"{path.name}.journal.jsonl")
 
 
@@ -127,7 +158,9 @@ def _data(entry: Entry) -> dict[str, Any]:
                 "distance": str(entry.distance),
             },
         }
-    data |= {name: value for name in ("weights", "input", "why") if (value := getattr(entry, name))}
+    data |= {
+        name: value for name in ("weights", "input", "neighbours", "why") if (value := getattr(entry, name))
+    }
     if entry.budget is not None:
         budget = entry.budget
         data["budget"] = {
@@ -153,7 +186,7 @@ def _entry(data: dict[str, Any]) -> Entry:
         )
         if budget
         else None,
-        **{name: data.get(name, "") for name in ("weights", "input", "why")},
+        **{name: data.get(name, "") for name in _TEXTS},
     )
 
 
@@ -177,7 +210,7 @@ def _all(descriptor: int) -> bytes:
 
 
 def _write(descriptor: int, end: int, line: bytes) -> None:
-    """Write a line at the end of the whole ones; if that fails the file is as it was."""
+    """Write a line at the end of the whole ones; if that fails, these are all that the file has."""
     try:
         os.ftruncate(descriptor, end)
         os.lseek(descriptor, end, os.SEEK_SET)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tablebuilder_dp.beyond import many_cells
 from tablebuilder_dp.beyond.many_cells import Choice
+from tablebuilder_dp.microdata.account import counted
 from tablebuilder_dp.sampling import LookupTable, rounded_up
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ class Plan:
         lines = [
             f"Edition {data['edition']}: epsilon = {data['epsilon']:g} and delta = "
             f"{data['delta_target']:g} for all tables together",
-            f"  one person changes at most {data['cells_changed']} "
-            f"count{'s' if data['cells_changed'] > 1 else ''} ({data['neighbours']})",
+            f"  one person changes at most {counted(data['cells_changed'])} ({data['neighbours']})",
             f"  noise: {data['noise']}, on [-{data['support']}, {data['support']}], standard error "
             f"{math.sqrt(data['variance']):.4g}; delta is {data['delta']:.4g}",
             "",

@@ -31,7 +31,7 @@ from tablebuilder_dp.microdata import (
 from tablebuilder_dp.microdata import cells as counting
 from tablebuilder_dp.microdata.account import Entry
 from tablebuilder_dp.microdata.journal import Journal, beside
-from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout
+from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout, neighbour
 from tablebuilder_dp.microdata.protection import Protection
 from tablebuilder_dp.microdata.record_keys import KEYS
 from tablebuilder_dp.support import files, parameters
@@ -178,6 +178,8 @@ def perturb(
     chosen = _kind(keys, protection)
     names = _record_keys(chosen, record_keys)
     hidden = _secret(chosen, edition, secret_file)
+    if hidden is None and journal is not None:
+        raise parameters.wrong_value("journal", "left out where there is no secret", str(journal))
     check_names(layout, [*(AUDIT if audit else []), *names])
     book = None if hidden is None else Journal(Path(journal or beside(secret_file or "")).absolute(), hidden)
     inputs = files.inputs(source, cells, secret_file, protection.file, book and book.path)
@@ -208,6 +210,7 @@ def perturb(
         protection,
         (([layout.by[place] for place in part], size) for part, size in parts),
         edition=edition,
+        neighbours=neighbour(neighbours),
         why=_why_nothing(chosen, protection, listed is None and set(layout.by) - set(lists)),
     )
     if book is not None:
@@ -319,6 +322,17 @@ def _record_keys(kind: str, names: Sequence[str] | None) -> list[str]:
     return columns
 
 
+def check_edition(edition: Any) -> None:
+    """Refuse what would not be a name in a statement.
+
+    Raises TypeError for what is no text, and ValueError for one that cannot be printed on a line.
+    """
+    if not isinstance(edition, str):
+        raise parameters.wrong_type("edition", "a text such as '2026'", edition)
+    if not edition or not edition.isprintable():
+        raise parameters.wrong_value("edition", "a text that can be printed on one line", edition)
+
+
 def _secret(kind: str, edition: str | None, file: str | Path | None) -> secret.Secret | None:
     """The secret, which must be there with an edition, but for sums."""
     if kind == "sums":
@@ -328,10 +342,7 @@ def _secret(kind: str, edition: str | None, file: str | Path | None) -> secret.S
         for name, value in (("edition", edition), ("secret_file", file)):
             if value is None or value == "":
                 raise ValueError(f"{name} must be given for keys of {kind}")
-        if not isinstance(edition, str):
-            raise parameters.wrong_type("edition", "a text such as '2026'", edition)
-        if edition.encode(errors="replace").decode() != edition:
-            raise parameters.wrong_value("edition", "a text in UTF-8", edition)
+        check_edition(edition)
     return None if file is None else secret.read(file)
 
 

@@ -37,7 +37,7 @@ from tablebuilder_dp.microdata import (
 from tablebuilder_dp.microdata import cells as counting
 from tablebuilder_dp.microdata.account import Account, Budget, Entry
 from tablebuilder_dp.microdata.journal import Journal, beside
-from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout
+from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout, neighbour
 from tablebuilder_dp.microdata.plan import Plan
 from tablebuilder_dp.microdata.protection import SMALL_COUNTS, Protection, of_choice
 from tablebuilder_dp.microdata.records import opened
@@ -80,6 +80,13 @@ class Release:
         return cls(**release_file.read(path))
 
     def __post_init__(self) -> None:
+        publish.check_edition(self.edition)
+        neighbour(self.neighbours)
+        parameters.one_of(self.noise, "noise", FAMILIES)
+        parameters.one_of(self.small_counts, "small_counts", SMALL_COUNTS[:2])
+        for name in ("records", "secret", "journal", "folder"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, Path(given))
         for name in ("name", "output"):
             values = [getattr(table, name) for table in self.tables]
             if len({value.casefold() for value in values}) < len(values):
@@ -132,12 +139,14 @@ class Release:
 
         Raises ValueError for a journal that is not as it was written, and OSError where it cannot be read.
         """
-        return Account(tuple(self._journal().entries()), self.neighbours)
+        found = Account(tuple(self._journal().entries()), self.neighbours)
+        return replace(found, neighbours=found.budget.neighbours) if found.budget else found
 
     def _journal(self) -> Journal:
         if self.secret is None:
             raise ValueError("release must have 'secret', the file that tablebuilder-dp secret writes")
-        return Journal((self.journal or beside(self.secret)).absolute(), read_secret(self.secret))
+        hidden = read_secret(self.secret)
+        return Journal((self.journal or beside(self.secret)).absolute(), hidden)
 
     def publish(
         self, records: Any = None, *, spark: Any = None, memory: str | None = None
@@ -159,6 +168,8 @@ class Release:
             raise ValueError("release must have 'folder', where its tables are to appear")
         book = self._journal()
         inputs = files.inputs(source, self.secret, book.path, *self.inputs)
+        if self.folder.absolute() == book.path:
+            raise parameters.wrong_value("folder", "other than the journal", str(self.folder))
         names = [*(table.output for table in self.tables), *STATEMENT]
         files.check_folder(self.folder, names, inputs, name="folder")
         for table in self.tables:
@@ -166,7 +177,13 @@ class Release:
         protection = of_choice(
             self.plan().choice, self.delta, cells=self.cells_changed, small_counts=self.small_counts
         )
-        entry = account.entry(protection, self.partitions.items(), edition=self.edition, budget=self.budget)
+        entry = account.entry(
+            protection,
+            self.partitions.items(),
+            edition=self.edition,
+            neighbours=self.neighbours,
+            budget=self.budget,
+        )
         book.check(entry)
         made, digest = self._made(source, protection, book.secret, spark=spark, memory=memory)
         entry = replace(entry, input=book.digest(digest))

@@ -5,6 +5,7 @@ What is missing, unknown or wrong in it is refused in one sentence that names th
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -61,7 +62,7 @@ def read(path: str | Path) -> dict[str, Any]:
     file = Path(path)
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"release must be a TOML file, got {str(path)!r}: {error}") from None
     _known(content, _TOP, "release")
     privacy = _section(content, "privacy", _PRIVACY)
@@ -69,6 +70,9 @@ def read(path: str | Path) -> dict[str, Any]:
         _variable(name, entry, file.parent)
         for name, entry in _mapping(_wanted(content, "variables", "release"), "variables").items()
     )
+    columns = [column for variable in variables for column in variable.columns]
+    if len(set(columns)) < len(columns):
+        raise parameters.wrong_value("variables", "of different columns, each in one variable", columns)
     entries = _wanted(content, "table", "release")
     if not isinstance(entries, list) or not entries:
         raise parameters.wrong_value("table", "one or more sections [[table]]", entries)
@@ -82,8 +86,8 @@ def read(path: str | Path) -> dict[str, Any]:
         "tables": tuple(_table(entry, variables) for entry in entries),
         "variables": variables,
         "neighbours": neighbours,
-        "noise": _one_of(privacy.get("noise", FAMILIES[0]), "noise", FAMILIES),
-        "small_counts": _one_of(
+        "noise": parameters.one_of(privacy.get("noise", FAMILIES[0]), "noise", FAMILIES),
+        "small_counts": parameters.one_of(
             privacy.get("small_counts", SMALL_COUNTS[0]), "small_counts", SMALL_COUNTS[:2]
         ),
         "budget": _budget(content, neighbours),
@@ -116,15 +120,11 @@ def _section(content: Mapping[str, Any], name: str, known: set[str]) -> Mapping[
     return section
 
 
-def _one_of(value: Any, name: str, allowed: Sequence[str]) -> str:
-    if value not in allowed:
-        raise parameters.wrong_value(name, f"one of {', '.join(allowed)}", value)
-    return str(value)
-
-
 def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str):
         raise parameters.wrong_type(name, "a text", value)
+    if not value or not value.isprintable():
+        raise parameters.wrong_value(name, "a text that can be printed on one line", value)
     return value
 
 
@@ -152,7 +152,7 @@ def _budget(content: Mapping[str, Any], neighbours: str) -> Budget | None:
         ),
         parameters.number(_wanted(section, "delta", "budget"), "budget.delta", high=1),
         neighbours,
-        _one_of(section.get("designs", DESIGNS[0]), "budget.designs", DESIGNS),
+        parameters.one_of(section.get("designs", DESIGNS[0]), "budget.designs", DESIGNS),
     )
 
 
@@ -164,15 +164,12 @@ def _variable(name: str, entry: Any, folder: Path) -> Variable:
         raise parameters.wrong_value(f"{where}.hierarchy", "different columns, coarse to fine", columns)
     if ("categories" in entry) == ("codes" in entry):
         raise ValueError(f"{where} must have either 'categories' or 'codes', got {', '.join(entry)}")
+    listed = entry.get("categories")
     if "codes" in entry:
-        file = folder / _text(entry["codes"], f"{where}.codes")
-        rows = listing.read(file, columns).to_pylist()
-        paths = [tuple(row[column] for column in columns) for row in rows]
-    else:
-        listed = entry["categories"]
-        if not isinstance(listed, list) or not listed:
-            raise parameters.wrong_value(f"{where}.categories", "a list of categories", listed)
-        paths = [tuple(path) if isinstance(path, list) else (path,) for path in listed]
+        listed = _codes(folder / _text(entry["codes"], f"{where}.codes"), columns, where)
+    if not isinstance(listed, list) or not listed:
+        raise parameters.wrong_value(f"{where}.categories", "a list of categories", listed)
+    paths = [tuple(path) if isinstance(path, list) else (path,) for path in listed]
     if _flag(entry, "missing", where):
         paths.append((None,) * len(columns))
     allowed = f"different paths of {len(columns)} categories" if len(columns) > 1 else "different categories"
@@ -183,6 +180,18 @@ def _variable(name: str, entry: Any, folder: Path) -> Variable:
     if len({tuple((type(part), part) for part in path) for path in paths}) < len(paths):
         raise parameters.wrong_value(f"{where}.categories", allowed, paths[:3])
     return Variable(name, tuple(columns), tuple(paths))
+
+
+def _codes(file: Path, columns: list[str], where: str) -> Any:
+    """A code list from a file: a table with these columns, or the lists that `perturb` takes, as JSON."""
+    try:
+        if file.suffix.lower() == ".json":
+            lists = json.loads(file.read_text(encoding="utf-8"))
+            return lists[columns[-1]] if isinstance(lists, dict) and columns[-1] in lists else None
+        rows = listing.read(file, columns).to_pylist()
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where}.codes must be a code list, got {str(file)!r}: {error}") from None
+    return [[row[column] for column in columns] for row in rows]
 
 
 def _are_names(names: Any) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
+from tablebuilder_dp.microdata.account import counted
 from tablebuilder_dp.microdata.layout import Layout
 from tablebuilder_dp.microdata.statement import up
 
@@ -294,25 +295,27 @@ def all_editions(facts: Facts) -> str:
         return f"Nothing is promised for all editions together. {' '.join(so_far['why'])}"
     names, budget, sum_of = so_far["editions"], so_far["budget"], so_far["added_up"]
     person = (
-        "about a person with at most one record in each of them, for whoever sees all of them and knows "
+        "about a person with at most one record in each edition, for whoever sees all of them and knows "
         "everything about everybody else"
     )
-    told = "This is the first edition in the office's journal."
-    if len(names) > 1:
+    several = so_far["publications"] > 1
+    told = "Nothing was published before this, as far as the office's journal knows."
+    if several:
+        where = f"{len(names)} editions ({', '.join(map(str, names))})" if len(names) > 1 else "one edition"
         told = (
-            f"With this one the office's journal has {len(names)} editions ({', '.join(map(str, names))}), "
-            f"in which one person changes at most {so_far['cells_per_person']} counts."
+            f"With this one the office's journal has {so_far['publications']} publications in {where}, in "
+            f"which one person changes at most {counted(so_far['cells_per_person'])}."
         )
     if budget is None:
-        if len(names) == 1:
+        if not several:
             return told
         return (
-            f"{told} Together they keep {_pair(so_far)} {person}, if the tables and noises of later editions "
-            "did not depend on what was published before. If they did, nothing is promised, as no budget was "
-            f"fixed: added up, it is {_pair(sum_of)}."
+            f"{told} Together they keep {_pair(so_far)} {person}, if later tables and noises did not depend "
+            "on what was published before. If they did, nothing is promised, as no budget was fixed: "
+            f"added up, it is {_pair(sum_of)}."
         )
     kept = (
-        f"{told} A budget was fixed beforehand: all editions that this journal has or will have keep "
+        f"{told} A budget was fixed beforehand: all that this journal has or will have keeps "
         f"{_pair(budget)} {person}"
     )
     if budget["designs"] == "fixed":

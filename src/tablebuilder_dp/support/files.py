@@ -134,9 +134,9 @@ def whole_folder(path: Path) -> Iterator[Path]:
     """A temporary folder beside ``path``; it takes the name ``path`` at the end, with all files or none.
 
     If anything goes wrong before, an interrupt included, it is deleted. A folder that has the name already
-    stays as it is.
+    stays as it is, and must have the same files.
 
-    Raises OSError, with the name of ``path``, where there is no room for the files.
+    Raises ValueError where it has not, and OSError, with the name of ``path``, where there is no room.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
@@ -144,6 +144,8 @@ def whole_folder(path: Path) -> Iterator[Path]:
         yield temporary
         if not path.is_dir() or not any(path.iterdir()):
             temporary.rename(path)
+        else:
+            _check_same(temporary, path)
         keep(path.parent)
     except BaseException as error:
         _name_if_full(error, path)
@@ -159,7 +161,12 @@ def settle(temporary: Path, path: Path) -> None:
     """
     for file in (*temporary.iterdir(), temporary):
         keep(file)
-    if path.is_dir() and (older := _content(path)) and older != _content(temporary):
+    if path.is_dir() and any(path.iterdir()):
+        _check_same(temporary, path)
+
+
+def _check_same(temporary: Path, path: Path) -> None:
+    if _content(path) != _content(temporary):
         raise _refused("folder", "a new one", path, ", which has other content")
 
 

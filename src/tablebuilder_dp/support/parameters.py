@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
@@ -143,6 +143,19 @@ def integer(value: Any, name: str, *, low: int, high: int) -> int:
     if not low <= result <= high:
         raise wrong_value(name, allowed, value)
     return result
+
+
+def one_of(value: Any, name: str, allowed: Sequence[str]) -> str:
+    """One of some texts; anything else is a ValueError.
+
+    >>> one_of("white", "noise", ["best", "geometric"])
+    Traceback (most recent call last):
+    ...
+    ValueError: noise must be one of best, geometric, got 'white'
+    """
+    if value not in allowed:
+        raise wrong_value(name, f"one of {', '.join(allowed)}", value)
+    return str(value)
 
 
 def support(value: Any) -> int:

@@ -455,3 +455,17 @@ def test_a_reader_that_stops_early_is_no_error(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sys, "stdout", Closed())
     assert main.main(SAMPLE) == 0
     assert duplicated == [99]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_answer_that_cannot_be_printed_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tablebuilder_dp", "design", "--epsilon", "1", "--delta", "1e-3"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    said = "tablebuilder-dp: the answer cannot be printed: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, said)

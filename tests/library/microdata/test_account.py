@@ -149,6 +149,21 @@ def test_years_cost_less_than_their_sum() -> None:
     assert certified.delta(made.noise, epsilon, cells=320).upper <= delta
 
 
+def test_what_cannot_be_enclosed_is_added_up() -> None:
+    years = tuple(entry(str(year), SEX, epsilon=Fraction(1)) for year in range(501))
+    assert Account(years).composed == Account(years).added_up
+    assert "epsilon = 501" in Account(years).text
+
+
+@pytest.mark.parametrize("epsilon", [1, 20, 45, 400])
+def test_a_larger_epsilon_never_costs_more(epsilon: int) -> None:
+    """Although what integers may add grows with it."""
+    parts = [Part(OTHER, 4, Fraction(1, 10**12)), Part(WIDE, 4, Fraction(1, 10**12))]
+    for chosen in (parts, parts[:1]):
+        assert together(chosen, epsilon) <= together(chosen, 1) * Fraction("1.02")
+        assert together(chosen, epsilon) < Fraction(1, 10)
+
+
 def test_the_account_is_data_and_text() -> None:
     found = Account((entry("2026", SEX, TOTAL), entry("2027", SEX, noise=OTHER)))
     data = found.data

@@ -51,11 +51,39 @@ def test_entries_come_back_as_they_were(book: Journal) -> None:
     assert book.enter(ENTRY) == [ENTRY, *OTHERS]  # what is there is not written again
     assert book.path.read_bytes() == before
     assert before.count(b"\n") == 4
+    book.path.write_bytes(before[:-1])  # as some editors leave it
+    assert book.entries() == [ENTRY, *OTHERS]
+    other = Entry("2030", (((), 1),), why="x")
+    assert book.enter(other) == [ENTRY, *OTHERS, other]
+    assert book.path.read_bytes().startswith(before)
+    assert len(book.entries()) == 5
+
+
+@pytest.mark.parametrize("content", [b"my only password", b'{"entry": {}}\r{"entry": {}}\r', b"{}", b"\n"])
+def test_a_file_that_is_no_journal_stays_as_it_is(book: Journal, content: bytes) -> None:
+    book.path.write_bytes(content)
+    book.path.chmod(0o600)
+    for use in (book.entries, lambda: book.enter(ENTRY), lambda: book.check(ENTRY)):
+        with pytest.raises(
+            ValueError, match="journal must be as it was written with this secret, but line 1"
+        ):
+            use()
+    assert book.path.read_bytes() == content
+
+
+@pytest.mark.parametrize("rest", [b"", b"\0\0\0", b'{"en', b'{"entry": {"edition": "20\0\0'])
+def test_what_a_crash_leaves_is_written_over(book: Journal, rest: bytes) -> None:
+    book.enter(ENTRY)
+    before = book.path.read_bytes()
+    book.path.write_bytes(before + rest)
+    assert book.entries() == [ENTRY]
+    book.enter(ENTRY)
+    assert book.path.read_bytes() == before
 
 
 def test_a_budget_comes_back(book: Journal) -> None:
     budget = Budget(Fraction(3), Fraction(1, 10**5), "replace", "fixed")
-    entry = Entry("1", (((), 1),), Fraction(1), Geometric(9, "0.5"), budget=budget)
+    entry = Entry("1", (((), 1),), Fraction(1), Geometric(9, "0.5"), neighbours="replace", budget=budget)
     book.enter(entry)
     assert book.entries()[0].budget == budget
 
@@ -64,7 +92,7 @@ def test_every_changed_byte_is_found(book: Journal) -> None:
     for entry in (ENTRY, *OTHERS):
         book.enter(entry)
     whole = book.path.read_bytes()
-    for place in range(len(whole) - 1):
+    for place in range(len(whole) - 1):  # but for the last end of a line, which may be missing
         spoilt = bytearray(whole)
         spoilt[place] ^= 1
         book.path.write_bytes(spoilt)
@@ -100,7 +128,7 @@ def test_a_line_that_was_never_whole_does_not_count(
     first = book.path.read_bytes()
     book.enter(OTHERS[0])
     whole = book.path.read_bytes()
-    cut = whole[: len(first) + min(size, len(whole) - len(first) - 1)]
+    cut = whole[: len(first) + min(size, len(whole) - len(first) - 2)]
     book.path.write_bytes(cut)
     assert book.entries() == [ENTRY]
     assert book.enter(OTHERS[0]) == [ENTRY, OTHERS[0]]
@@ -185,6 +213,8 @@ def test_the_digest_of_an_input_is_neither_it_nor_that_of_its_keys(book: Journal
 
 def test_the_journal_lies_beside_the_secret(tmp_path: Path) -> None:
     assert beside(tmp_path / "key.bin") == tmp_path / "key.bin.journal.jsonl"
+    (tmp_path / "link").symlink_to("key.bin")
+    assert beside(tmp_path / "link") == tmp_path / "key.bin.journal.jsonl"
 
 
 def test_a_journal_says_nothing_that_is_secret(book: Journal) -> None:
@@ -193,7 +223,7 @@ def test_a_journal_says_nothing_that_is_secret(book: Journal) -> None:
     assert bytes(range(32)).hex() not in text
     assert repr(book).count("Secret") == 0
     assert set(json.loads(text)["entry"]) == {
-        *("edition", "partitions", "epsilon", "noise", "weights", "input"),
+        *("edition", "partitions", "epsilon", "noise", "weights", "input", "neighbours"),
     }
 
 
@@ -208,8 +238,15 @@ def test_a_folder_appears_with_all_its_files(tmp_path: Path) -> None:
         assert not target.exists()
         files.settle(temporary, target)
     assert [path.name for path in tmp_path.iterdir()] == ["made"]
+    with (
+        pytest.raises(ValueError, match="folder must be a new one, got .* which has other content"),
+        files.whole_folder(target) as temporary,
+    ):
+        (temporary / "a").write_text("b")
     with files.whole_folder(target) as temporary:
         (temporary / "a").write_text("b")
         with pytest.raises(ValueError, match="folder must be a new one, got .* which has other content"):
             files.settle(temporary, target)
+        (temporary / "a").write_text("a")
+    assert [path.name for path in tmp_path.iterdir()] == ["made"]
     assert (target / "a").read_text() == "a"

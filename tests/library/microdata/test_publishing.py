@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -514,6 +515,24 @@ def test_options_of_other_actions_are_refused(
             ('edition = "2026"', 'edition = "2026"\njournal = "no/x"'),
             "journal must be in a folder that exists",
         ),
+        (
+            ("records = ", "x = " + "[" * 3000 + "]" * 3000 + "\nrecords = "),
+            "release must be a TOML file, got",
+        ),
+        (
+            ("[variables.age]", '[variables.region]\ncategories = ["N"]\n[variables.age]'),
+            "variables must be of",
+        ),
+        (
+            ('codes = "geo.csv"', 'codes = "people.parquet"\nmissing = true'),
+            "variables.geo.codes must be a code list",
+        ),
+        (('codes = "geo.csv"', 'codes = "a.json"'), "a.json: No such file"),
+        (('"key.bin"', '"key\\u0000.bin"'), "secret must be a text that can be printed on one line"),
+        (
+            ('edition = "2026"', 'edition = "2026"\nfolder = "j"\njournal = "j"'),
+            "folder must be other than the journal",
+        ),
         (("{privacy}", 'small_counts = "rows"'), "small_counts must be one of signed, clamped, got 'rows'"),
     ],
 )
@@ -530,6 +549,79 @@ def test_what_cannot_be_published_is_one_sentence(
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
     assert state(office) == before
+
+
+def test_a_statement_knows_what_else_its_edition_has(office: Path) -> None:
+    first = release(office).publish()
+    assert "Nothing was published before this" in first.text
+    tighter = release(office, epsilon=Fraction(1, 2), folder=office / "tighter").publish()
+    assert tighter.statement["all_editions"]["publications"] == 2
+    assert "has 2 publications in one edition" in " ".join(tighter.text.split())
+    assert "Together they keep epsilon = 1." in " ".join(tighter.text.split())
+
+
+def test_a_budget_has_one_relation_of_neighbours(office: Path) -> None:
+    budget = Budget(Fraction(9), Fraction(1, 2))
+    release(office, budget=budget).publish()
+    other = release(office, neighbours="replace", edition="2027", folder=office / "other")
+    with pytest.raises(ValueError, match="neighbours must be add-or-remove, as in the budget of the journal"):
+        other.publish()
+    assert other.history().neighbours == "add-or-remove"
+
+
+def test_a_budget_cannot_be_fixed_afterwards(office: Path) -> None:
+    release(office).publish()
+    late = release(office, budget=Budget(Fraction(9), Fraction(1, 2)), edition="2027", folder=office / "late")
+    with pytest.raises(
+        ValueError, match="budget must be left out, as it is fixed before anything is published"
+    ):
+        late.publish()
+
+
+def test_a_link_to_the_secret_has_the_same_journal(office: Path) -> None:
+    (office / "elsewhere").mkdir()
+    (office / "elsewhere" / "link").symlink_to("../key.bin")
+    release(office, secret=office / "elsewhere" / "link").publish()
+    assert len(release(office).history().entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"edition": ""}, "edition must be a text that can be printed on one line, got ''"),
+        ({"edition": "a\nb"}, "edition must be a text that can be printed on one line"),
+        ({"edition": 2026}, "edition must be a text such as '2026', got 2026"),
+        ({"neighbours": "swap"}, "neighbours must be one of add-or-remove, replace, got 'swap'"),
+        ({"noise": "white"}, "noise must be one of best, max-entropy, geometric, got 'white'"),
+        ({"small_counts": "rows"}, "small_counts must be one of signed, clamped, got 'rows'"),
+    ],
+)
+def test_a_release_in_python_is_checked(office: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        release(office, **change)
+
+
+def test_a_folder_may_be_a_text(office: Path) -> None:
+    assert release(office, folder=str(office / "text")).publish().folder == office / "text"
+
+
+def test_the_page_for_offices_can_be_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its commands, with the file that it shows."""
+    page = Path(__file__).parents[3].joinpath("site", "offices.md").read_text("utf-8").replace("\\\n", "")
+    monkeypatch.chdir(tmp_path)
+    text = page.split("```toml\n")[1].split("```")[0]
+    Path("release.toml").write_text(text, encoding="utf-8")
+    commands = re.findall(r"^tablebuilder-dp (.*?)(?: +#.*)?$", page, re.M)
+    assert [command.split()[0] for command in commands] == ["example", "secret", *["release"] * 3, "perturb"]
+    for command in commands:
+        asked = command.replace("1000000", "2000").replace("--edition 2026", "--edition 2027").split()
+        assert main.main(asked) == 0, (command, capsys.readouterr().err)
+    assert names(tmp_path / "tables-2026") == sorted(
+        ["age-by-sex.csv", "regions-by-sex.csv", "statement.json", "statement.txt"]
+    )
+    assert len(Path("key.bin.journal.jsonl").read_text("utf-8").splitlines()) == 2
 
 
 def test_results_show_themselves(office: Path) -> None:
