@@ -452,7 +452,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no edition": ({"edition": None}, "edition must be given for keys of cells"),
     "an empty edition": ({"edition": ""}, "edition must be given for keys of cells"),
     "a number": ({"edition": 2026}, "edition must be a text such as '2026', got 2026 (int)"),
-    "no UTF-8": ({"edition": "\udcff"}, "edition must be a text in UTF-8, got '\\udcff'"),
+    "no UTF-8": (
+        {"edition": "\udcff"},
+        "edition must be a text that can be printed on one line, got '\\udcff'",
+    ),
     "no secret": ({"secret_file": None}, "secret_file must be given for keys of cells"),
     "no secret for records": (
         {"keys": "records", "protection": ELSEWHERE, "secret_file": None},
