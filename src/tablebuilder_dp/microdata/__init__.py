@@ -1,10 +1,12 @@
-"""Real tables: from microdata to a published table and what may be promised about it.
+"""Real tables: from microdata to a release and what may be promised about it.
 
-`make_secret` writes the office's secret. `perturb` counts and perturbs (`layout`, `records`, `cells`,
-`cell_keys`, `publish`) with a noise that `design`, `design_per_cell` or `from_table` provides (`protection`);
-its result states its guarantee (`statement`, `words`). `add_keys` gives every record its keys, for noise that
-follows the people (`record_keys`). `write_census` makes up a census to try it all on (`census`). The
-mathematics is that of the modules above; only here are DuckDB, Arrow, Spark and ciphers used.
+`make_secret` writes the office's secret. A `Release` is read from a file (`release_file`), planned (`plan`)
+and published, and its account is kept (`journal`, `account`). `perturb` counts and perturbs one table
+(`layout`, `records`, `cells`, `cell_keys`, `publish`) with a noise that `design`, `design_per_cell` or
+`from_table` provides (`protection`); results state their guarantee (`statement`, `words`). `add_keys` gives
+every record its keys, for noise that follows the people (`record_keys`). `write_census` makes up a census to
+try it all on (`census`). The mathematics is that of the modules above; only here are DuckDB, Arrow, Spark and
+ciphers used.
 """
 
 from tablebuilder_dp.microdata.account import Account

@@ -206,10 +206,7 @@ class Account:
         newest = [step for step in self.steps if step.entry.edition == self.steps[-1].entry.edition]
 
         def exceeds(editions: int) -> bool:
-            try:
-                return bool(_over_budget(self.steps + newest * editions, budget))
-            except ValueError:  # more counts than can be enclosed
-                return True
+            return bool(_over_budget(self.steps + newest * editions, budget))
 
         reach = 1
         while reach <= ROOM and not exceeds(reach):
