@@ -223,7 +223,7 @@ class Account:
             "editions": [_row(step) for step in self.steps],
             "neighbours": self.neighbours,
             "cells_per_person": self.cells,
-            "publications": sum(step.cells > 0 for step in self.steps),
+            "publications": len(self.entries),
             **(_stated(epsilon, delta) if self.promises else nothing),
             "added_up": _stated(added, sum_of_delta) if self.promises else nothing,
             "budget": budget

@@ -560,6 +560,49 @@ def test_a_statement_knows_what_else_its_edition_has(office: Path) -> None:
     assert "Together they keep epsilon = 1." in " ".join(tighter.text.split())
 
 
+def test_a_statement_knows_of_what_adds_nothing_to_it(office: Path) -> None:
+    """A part of the edition again, with its noise: no new counts, and yet not the first publication."""
+    both = release(office)
+    both.publish()
+    part = replace(both, tables=both.tables[:1], folder=office / "part")
+    made = microdata.design(1, "1e-3", cells=both.cells_changed)
+    again = microdata.perturb(
+        office / "people.parquet",
+        by=["age", "sex"],
+        margins=True,
+        protection=made,
+        edition="2026",
+        secret_file=office / "key.bin",
+        categories={"sex": ["F", "M", None], "age": [1, 2, 3]},
+    )
+    again.record()
+    assert [step.cells for step in both.history().steps] == [8, 0]
+    stated = part.publish()
+    assert stated.statement["all_editions"]["publications"] == 3
+    assert "Nothing was published before" not in " ".join(stated.text.split())
+
+
+def test_a_total_alone_counts_as_published(office: Path) -> None:
+    """Of records that are replaced no one changes it."""
+    one = release_file.Variable("one", ("age",), ((1,), (2,), (3,)))
+    total = release_file.Table("total", microdata.Layout(["age"]), "t.csv")
+    first = microdata.Release(
+        "1",
+        Fraction(1),
+        Fraction(1, 1000),
+        (total,),
+        (release_file.Variable("one", ("age",), ((1,),)),),
+        "replace",
+        secret=office / "key.bin",
+        folder=office / "first",
+    )
+    first.publish(pa.table({"age": [1, 1]}))
+    assert [step.cells for step in first.history().steps] == [0]
+    later = replace(first, edition="2", variables=(one,), folder=office / "later")
+    told = " ".join(later.publish(people()).text.split())
+    assert "has 2 publications in 2 editions (1, 2)" in told
+
+
 def test_a_budget_has_one_relation_of_neighbours(office: Path) -> None:
     budget = Budget(Fraction(9), Fraction(1, 2))
     release(office, budget=budget).publish()
