@@ -6,6 +6,8 @@ VERDICTS = {
     "contradicted": "orange",
     "slip": "purple",
     "depends": "blue",
+    "omitted boundary": "grey",
+    "display rounding": "grey",
     "confirmed to k digits": "sky",
     "confirmed": "green",
 }

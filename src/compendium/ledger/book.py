@@ -7,7 +7,6 @@ README and the web site are rendered from it; nothing is read back from what the
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from compendium.ledger.claims import Claim
-from compendium.ledger.verdicts import CONFIRMED, KINDS, Entry
-from compendium.run.places import ROOT, write
+from compendium.ledger.headlines import causes, headlines, remarks
+from compendium.ledger.verdicts import BASES, CONFIRMED, KINDS, Entry
+from compendium.run.places import ROOT
 
 LEDGER = Path("paper/ledger.json")
 NOTEBOOK = "10-verdict"
 """The notebook that settles and records the ledger."""
-EXPECTED = ROOT / "paper" / "verdicts.toml"
-"""The verdicts that are known, apart from the claims: a change is seen."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,10 @@ class Book:
         """All of it as plain data."""
         return {
             "counts": counts(self.paper),
+            "bases": bases(self.paper),
+            "headlines": [asdict(headline) for headline in headlines(self.paper)],
+            "causes": [asdict(cause) for cause in causes(self.paper)],
+            "remarks": [asdict(remark) for remark in remarks()],
             "claims": [entry.record() for entry in self.paper],
             "corrections": [entry.record() for entry in self.ours],
             "witnesses": [asdict(witness) for witness in self.witnesses],
@@ -90,50 +92,49 @@ def counts(entries: Iterable[Entry]) -> dict[str, int]:
     return {kind: tally[kind] for kind in reversed(KINDS)}
 
 
-def expected() -> dict[str, str]:
-    """The verdicts that are known, by claim."""
-    try:
-        return dict(tomllib.loads(EXPECTED.read_text(encoding="utf-8")))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"the ledger needs a readable paper/{EXPECTED.name}: {error}") from None
-
-
-def accept(entries: Iterable[Entry]) -> None:
-    """Write the verdicts as the expected ones."""
-    lines = ["# The verdicts as they are known; a change of one is a finding or a fault.", ""]
-    lines += [f'{entry.claim.id} = "{entry.verdict}"' for entry in entries]
-    write(EXPECTED, "\n".join(lines) + "\n")
+COMPARED = ("verdict", "found", "basis", "evidence", "readings", "correction", "origin", "because", "changes")
+"""What is computed of an entry, and compared with what is stored."""
 
 
 def unexpected(
     entries: Iterable[Entry], corrections: Iterable[Entry], *, complete: bool = False
 ) -> list[str]:
-    """One line for each verdict that is not the expected one; our own statements must be confirmed.
+    """One line for each entry that is not as it is stored; our own statements must be confirmed besides.
 
-    Of a complete ledger, no claim with an expected verdict may be missing.
+    Of a complete ledger, no stored claim may be missing.
     """
-    known = expected()
-    verdicts = {entry.claim.id: entry.verdict for entry in entries}
-    wanted = {name: known.get(name, "nothing") for name in verdicts}
+    stored = {entry.claim.id: entry.record() for part in (read().paper, read().ours) for entry in part}
+    settled, ours = list(entries), list(corrections)
+    lines = []
+    for entry in (*settled, *ours):
+        found, known = entry.record(), stored.pop(entry.claim.id, {"verdict": "nothing"})
+        changed = [name for name in COMPARED if found.get(name) != known.get(name)]
+        lines += [
+            f"{entry.claim.id}: {name} is {found.get(name, 'nothing')}, stored {known.get(name, 'nothing')}"
+            for name in changed[:1]
+        ]
+    lines += [f"{entry.claim.id}: ours, but {entry.verdict}" for entry in ours if entry.verdict != CONFIRMED]
     if complete:
-        wanted |= known
-    ours = {entry.claim.id: entry.verdict for entry in corrections}
-    return [
-        f"{name}: {(verdicts | ours).get(name, 'missing')}, expected {verdict}"
-        for name, verdict in (wanted | dict.fromkeys(ours, CONFIRMED)).items()
-        if (verdicts | ours).get(name) != verdict
-    ]
+        lines += [f"{name}: missing" for name in stored]
+    return lines
 
 
-def closing(entries: Sequence[Entry], corrections: Sequence[Entry], problems: Sequence[str]) -> str:
-    """The last lines for a reader: how many of what, and whether that is as expected."""
-    parts = ", ".join(f"{count} {kind}" for kind, count in counts(entries).items() if count)
-    lines = [f"{len(entries)} claim{'s' if len(entries) != 1 else ''}: {parts}"]
+def closing(entries: Sequence[Entry], corrections: Sequence[Entry]) -> str:
+    """The last lines for a reader: how many of what, and how that is known."""
+    lines = [f"{len(entries)} claim{'s' if len(entries) != 1 else ''}: {_parts(counts(entries))}"]
+    lines.append(f"known: {_parts(bases(entries))}")
     if corrections:
         confirmed = sum(entry.verdict == CONFIRMED for entry in corrections)
         plural = "s" if len(corrections) != 1 else ""
         lines.append(f"{len(corrections)} statement{plural} of ours: {confirmed} confirmed")
-    lines += [f"unexpected: {problem}" for problem in problems] or [
-        "All verdicts are as expected. paper/errata.md explains those that are not confirmed."
-    ]
     return "\n".join(lines)
+
+
+def _parts(tally: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in tally.items() if count)
+
+
+def bases(entries: Iterable[Entry]) -> dict[str, int]:
+    """How many entries are proved for all parameters, decided exactly, or tried on a grid."""
+    tally = Counter(entry.basis for entry in entries)
+    return {basis: tally[basis] for basis in BASES}

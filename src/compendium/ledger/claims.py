@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -24,30 +24,82 @@ Value = Enclosure | Fraction | int | str
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where the paper says something: section, equation or sentence, and line of its source ARXIV.tex."""
+
+    section: str
+    where: str
+    line: int
+
+
+@dataclass(frozen=True)
 class Claim:
-    """One statement in our words, with what is printed as a string: a number, a formula or "yes"."""
+    """One statement in our words, with what is printed: a number, a formula or a word."""
 
     id: str
     section: str
     where: str
     says: str
     printed: str
+    """What the paper prints: a number with all its digits, a formula in Python's notation, or its words."""
     check: str
     """The function of `compendium.ledger.checks` that finds the truth, as "module.function"."""
+    line: int = 0
+    """The line of the paper's source; a statement of ours has none."""
+    also: tuple[Place, ...] = ()
+    """Other places that say the same."""
+    reading: str = ""
+    """How we read the paper's words, as a formula or a word of our own, where that is what is judged."""
+    rivals: tuple[str, ...] = ()
+    """Words that could stand in the place of the one that is judged."""
+    scale: tuple[str, ...] = ()
+    """Words in the order of the quantity that they describe, such as "identical", "close", "far"."""
+    limits: tuple[str, ...] = ()
+    """Where one word of the scale ends and the next begins."""
     at: Mapping[str, Any] = field(default_factory=dict)
     """The indices and parameters at which the statement is made."""
     meaning: str = ""
     """What a word such as "slightly" is taken to mean."""
     correction: str = ""
-    """What should be printed, where a misprint is suspected."""
+    """What should be printed, where a misprint or an omission is suspected."""
+    elsewhere: str = ""
+    """The function of `compendium.ledger.elsewhere` that asks other statements of the paper about it."""
+    otherwise: Mapping[str, Any] = field(default_factory=dict)
+    """For a statement that fails: with these parameters in the place of ``at`` it holds."""
     proof: str = ""
     """Why the statement, or its correction, holds for all parameters."""
     because: str = ""
     """Why a statement fails, or on what it depends; numbers of the check stand in braces."""
     changes: str = ""
     """What that means for someone who applies the paper; likewise."""
+    severity: str = ""
+    """What is at stake where the statement does not simply hold: one of `SEVERITIES`."""
+    cause: str = ""
+    """The root cause that it shares with others, by its name in ``paper/headlines.toml``."""
     corrects: tuple[str, ...] = ()
     """For a statement of ours: the claims of the paper that it stands beside."""
+
+    @property
+    def judged(self) -> str:
+        """What is held against the truth: our reading of the print, or the print itself."""
+        return self.reading or self.printed
+
+    def judging(self, other: str) -> Claim:
+        """The same statement with something else to be judged, and no remedy for it."""
+        changed = {"reading": other} if self.reading else {"printed": other}
+        return replace(self, **changed, correction="", elsewhere="")  # type: ignore[arg-type]
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Everywhere that the paper says it."""
+        return (Place(self.section, self.where, self.line), *self.also)
+
+
+SEVERITIES = ("conclusion", "number", "wording")
+"""What fails: something that the paper concludes, a number alone, or only how it is put."""
+_KINDS = {"line": int, "at": dict, "otherwise": dict} | dict.fromkeys(
+    ("also", "rivals", "scale", "limits", "corrects"), list
+)
 
 
 def load(path: Path = PAPER) -> dict[str, Claim]:
@@ -68,16 +120,21 @@ def load(path: Path = PAPER) -> dict[str, Claim]:
     }
     for entry in entries:
         name = entry.get("id", "without id")
-        kinds = {"at": dict, "corrects": list}
         wrong = sorted(needed - set(entry) | set(entry) - known)
-        wrong += [key for key, value in entry.items() if not isinstance(value, kinds.get(key, str))]
+        wrong += [key for key, value in entry.items() if not isinstance(value, _KINDS.get(key, str))]
         if wrong or name in claims:
             raise ValueError(
                 f"claim {name} in {file} must have each field once and of the right type: see "
                 + ", ".join(wrong or ["id"])
             )
-        claims[name] = Claim(**entry | {"corrects": tuple(entry.get("corrects", ()))})
+        claims[name] = from_fields(entry)
     return claims
+
+
+def from_fields(entry: Mapping[str, Any]) -> Claim:
+    """A claim of plain data."""
+    lists = {name: tuple(entry.get(name, ())) for name in ("rivals", "scale", "limits", "corrects")}
+    return Claim(**{**entry, **lists, "also": tuple(Place(**place) for place in entry.get("also", ()))})
 
 
 def rounds_to(value: Value, printed: str) -> bool:
@@ -145,4 +202,4 @@ def code(printed: str) -> str:
 
 def statement(claim: Claim) -> str:
     """What a claim says, with the number that is printed; a formula would only repeat the words."""
-    return f"{claim.says}: {claim.printed}" if claim.printed[-1:].isdigit() else claim.says
+    return f"{claim.says}: {claim.printed}" if claim.judged[-1:].isdigit() else claim.says

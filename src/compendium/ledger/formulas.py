@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, reduce, wraps
 from itertools import pairwise, product
 from types import CodeType
 from typing import Any
@@ -29,12 +31,31 @@ NOISES = tuple(product(SUPPORTS, GAMMAS))
 """The wide grid on which statements about all noises are tried."""
 
 
+Case = tuple[str, bool]
+"""A case in words, and whether the statement holds there."""
+_ENOUGH: ContextVar[bool] = ContextVar("one failure is enough", default=False)
+
+
+@contextmanager
+def one_failure_is_enough() -> Iterator[None]:
+    """Within the block cases are tried up to the first that fails: enough to see that a statement fails."""
+    token = _ENOUGH.set(True)
+    try:
+        yield
+    finally:
+        _ENOUGH.reset(token)
+
+
 @dataclass(frozen=True)
 class Cases:
-    """How many cases were tried, and which of them fail."""
+    """How many cases were tried, which of them fail, and whether these are all the cases that there are."""
 
     total: int
     failures: tuple[str, ...]
+    whole: bool = False
+    word: str = ""
+    """What is true where all cases hold, in the word that a claim may print; ``instead`` where one fails."""
+    instead: str = ""
 
     def __post_init__(self) -> None:
         if not self.total:
@@ -43,19 +64,53 @@ class Cases:
     def __str__(self) -> str:
         if self.total == 1:
             return f"fails: {self.failures[0]}" if self.failures else "holds"
+        tried = "there are" if self.whole else "tried"
         if not self.failures:
-            return f"holds in all {self.total} cases tried"
-        return f"fails in {len(self.failures)} of {self.total} cases tried, first at {self.failures[0]}"
+            return f"holds in all {self.total} cases {tried}"
+        return f"fails in {len(self.failures)} of the {self.total} cases {tried}, first at {self.failures[0]}"
 
 
-def cases(tried: Iterable[tuple[str, bool]]) -> Cases:
-    """Gather cases from pairs of a description and whether the statement holds there.
+def cases(tried: Iterable[Case], *, whole: bool = False, word: str = "", instead: str = "") -> Cases:
+    """Gather cases; they are the ``whole`` domain of a statement, or some of it.
+
+    If they are about a word, ``word`` is what is true where all hold, and ``instead`` where one fails.
 
     >>> print(cases((f"D = {D}", D < 3) for D in (1, 2, 3)))
-    fails in 1 of 3 cases tried, first at D = 3
+    fails in 1 of the 3 cases tried, first at D = 3
     """
-    results = list(tried)
-    return Cases(len(results), tuple(name for name, holds in results if not holds))
+    total, failures = 0, []
+    for name, holds in tried:
+        total += 1
+        if not holds:
+            failures.append(name)
+            if _ENOUGH.get():
+                break
+    return Cases(total, tuple(failures), whole, word, instead)
+
+
+def by_cases(check: Callable[[Any], Iterable[Case]]) -> Callable[[Any], Cases]:
+    """Make a check of a generator of cases."""
+
+    @wraps(check)
+    def gathered(claim: Any) -> Cases:
+        return cases(check(claim))
+
+    return gathered
+
+
+def worded(
+    word: str, instead: str, *, whole: bool = False
+) -> Callable[[Callable[[Any], Iterable[Case]]], Callable[[Any], Cases]]:
+    """Make a check about a word of a generator of cases."""
+
+    def decorated(check: Callable[[Any], Iterable[Case]]) -> Callable[[Any], Cases]:
+        @wraps(check)
+        def gathered(claim: Any) -> Cases:
+            return cases(check(claim), whole=whole, word=word, instead=instead)
+
+        return gathered
+
+    return decorated
 
 
 def on_grid(names: str, grid: Iterable[tuple[Any, ...]], holds: Callable[..., bool]) -> Cases:
@@ -101,8 +156,84 @@ def evaluate(formula: str, **names: Any) -> Any:
         return eval(_compiled(formula), known)  # noqa: S307 - from the project's own file
 
 
-def _compare(first: Any, relation: str, second: Any) -> bool:
+def holds_between(formula: str, *sides: Sequence[Any], **names: Any) -> bool:
+    """Whether a printed chain of relations is one between just these true sides, and holds.
+
+    A weaker statement, with a side left out or moved, is another statement, even where it is true as well.
+    Several chains are joined by "and".
+
+    >>> holds_between("z <= D < z + 9", [1, 2, 10], z=1, D=2), holds_between("z <= D", [1, 2, 10], z=1, D=2)
+    (True, False)
+    """
+    if not has_sides(formula, *sides, **names):
+        return False
+    with precision(BITS):
+        return all(
+            _compare(first, sign, second, place)
+            for place, (sign, (first, second)) in enumerate(
+                relation
+                for (_, relations), true in zip(chains(formula), sides, strict=True)
+                for relation in zip(relations, pairwise(true), strict=True)
+            )
+        )
+
+
+def has_sides(formula: str, *sides: Sequence[Any], **names: Any) -> bool:
+    """Whether these are the sides of a printed chain of relations, or of several; they need not hold."""
+    printed = [chain for chain, _ in chains(formula)]
+    if [len(chain) for chain in printed] != [len(true) for true in sides]:
+        return False
+    return all(
+        agree(evaluate(side, **names), value)
+        for chain, true in zip(printed, sides, strict=True)
+        for side, value in zip(chain, true, strict=True)
+    )
+
+
+@cache
+def chains(formula: str) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """The sides and the relations of each chain of a formula."""
+    tree = ast.parse(formula, mode="eval").body
+    parts = tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else [tree]
+    return tuple(
+        (
+            tuple(ast.unparse(side) for side in (part.left, *part.comparators)),
+            tuple(SIGNS[type(relation)] for relation in part.ops),
+        )
+        if isinstance(part, ast.Compare)
+        else ((ast.unparse(part),), ())
+        for part in parts
+    )
+
+
+SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+
+
+_EQUALITIES: ContextVar[dict[int, set[bool]] | None] = ContextVar("equal sides", default=None)
+
+
+@contextmanager
+def noting_equal_sides() -> Iterator[dict[int, set[bool]]]:
+    """Within the block, note for each relation of a formula, by its place, whether its sides were equal."""
+    noted: dict[int, set[bool]] = {}
+    token = _EQUALITIES.set(noted)
+    try:
+        yield noted
+    finally:
+        _EQUALITIES.reset(token)
+
+
+def _compare(first: Any, relation: str, second: Any, place: int = 0) -> bool:
     """Decide a relation; of balls that overlap it is not decided, and refused."""
+    if (noted := _EQUALITIES.get()) is not None:
+        noted.setdefault(place, set()).add(not (first < second or first > second))
     certain = {
         "<": lambda a, b: a < b,
         "<=": lambda a, b: a <= b,
@@ -153,6 +284,8 @@ def _compiled(formula: str) -> CodeType:
 class _Exact(ast.NodeTransformer):
     """Reads the numbers of a formula exactly, but for exponents, and decides its relations for certain."""
 
+    relations = 0
+
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return ast.parse(f"_number('{node.value!r}')", mode="eval").body
 
@@ -164,11 +297,13 @@ class _Exact(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         sides = [self.visit(side) for side in (node.left, *node.comparators)]
-        signs = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
         name: Any = ast.Name("_compare", ast.Load())
+        first, self.relations = self.relations, self.relations + len(node.ops)
         decided: list[ast.expr] = [
-            ast.Call(name, [left, ast.Constant(signs[type(relation)]), right], [])
-            for relation, (left, right) in zip(node.ops, pairwise(sides), strict=True)
+            ast.Call(name, [left, ast.Constant(SIGNS[type(relation)]), right, ast.Constant(place)], [])
+            for place, (relation, (left, right)) in enumerate(
+                zip(node.ops, pairwise(sides), strict=True), start=first
+            )
         ]
         return decided[0] if len(decided) == 1 else ast.BoolOp(ast.And(), decided)
 

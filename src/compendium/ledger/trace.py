@@ -110,9 +110,11 @@ def text(traced: Traced) -> str:
     known = {
         "says": claim.says,
         "printed": claim.printed,
+        "read as": claim.reading,
+        "in the source": ", ".join(f"line {place.line}" for place in claim.places if place.line),
         "verdict": entry.verdict,
         "what is true": entry.truth,
-        "how it is known": entry.evidence,
+        "how it is known": f"{entry.basis}: {entry.evidence}",
         "taken to mean": claim.meaning,
         "why": entry.because,
         "what it changes": entry.changes,

@@ -8,7 +8,10 @@ compares the two and words the verdict:
 *confirmed to k digits*: right to all the digits that a 64-bit number holds for certain, but not to the last;
 *contradicted*: a number that is neither, or a statement that fails;
 *depends*: right under one reading and wrong under another;
-*slip*: wrong as printed, and right with the correction that is named.
+*slip*: one symbol, sign, index, digit or word away from a statement that holds, and other statements of the
+paper say or use that one, not what is printed;
+*omitted boundary*: right but for the cases in which two sides are equal, or one end of a range;
+*display rounding*: right with the exact number in the place of its rounded display.
 """
 
 from __future__ import annotations
@@ -17,24 +20,60 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields
 from decimal import Decimal
-from difflib import SequenceMatcher
 from fractions import Fraction
 from typing import Any
 
-from compendium.ledger import claims
+from compendium.ledger import claims, elsewhere
+from compendium.ledger.alterations import one_change
 from compendium.ledger.claims import Claim
 from compendium.ledger.formulas import BITS, Cases
 from tablebuilder_dp.support.intervals import Enclosure, precision
 
 CONFIRMED, CONTRADICTED, DEPENDS, SLIP = "confirmed", "contradicted", "depends", "slip"
+BOUNDARY, ROUNDED = "omitted boundary", "display rounding"
 PARTLY = "confirmed to k digits"
-KINDS = (CONTRADICTED, SLIP, DEPENDS, PARTLY, CONFIRMED)
+KINDS = (CONTRADICTED, SLIP, DEPENDS, BOUNDARY, ROUNDED, PARTLY, CONFIRMED)
 """The kinds of verdict, those that a reader should see first in front."""
 
-Answer = claims.Value | Cases
-"""What a check finds: a number, a word, or how a statement fares on many cases."""
+PROVED, EXACT, TRIED = "proved for all parameters", "decided exactly", "tried on a grid"
+BASES = (PROVED, EXACT, TRIED)
+"""How far the evidence reaches: a proof, a finite calculation that settles it, or some cases of many."""
+
+
+INFINITE = Fraction(10) ** 300
+"""Stands for a quantity without bound."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A quantity that a word such as "almost identical" describes; the claim has the scale of words."""
+
+    value: Enclosure | Fraction
+    unit: str = ""
+    """"%" for what is shown in per cent."""
+    until: Enclosure | Fraction | None = None
+    """From this limit on the word is too wide: it would describe what it should be told from."""
+    limits: tuple[str, ...] = ()
+    """The limits under one reading, where they are not the claim's."""
+
+    def shown(self) -> str:
+        """To three digits."""
+        return shown_level(self.value, self.unit)
+
+
+def shown_level(value: Enclosure | Fraction, unit: str) -> str:
+    """A number to three digits, or in per cent."""
+    if claims.ends(value)[0] >= INFINITE:
+        return "∞"
+    scaled = (claims.ends(value)[0] + claims.ends(value)[1]) / 2 * (100 if unit else 1)
+    text = re.sub(r"e([-+])0*", r"e\1", f"{float(scaled):.3g}").replace("e+", "e")
+    return f"{text} %" if unit else text
+
+
+Answer = claims.Value | Cases | Level
+"""What a check finds: a number, a word, how a statement fares on many cases, or how much of something."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +112,7 @@ class Entry:
     origin: str
     because: str
     changes: str
+    basis: str
 
     @property
     def kind(self) -> str:
@@ -96,8 +136,9 @@ class Entry:
     def record(self) -> dict[str, Any]:
         """All that is known, as plain data."""
         claim = self.claim
-        record = {"id": claim.id, "section": claim.section, "where": claim.where, "says": claim.says}
-        record |= {"printed": claim.printed, "verdict": self.verdict, "found": self.found}
+        record: dict[str, Any] = {"id": claim.id, "section": claim.section, "where": claim.where}
+        record |= {"says": claim.says, "printed": claim.printed}
+        record |= {"verdict": self.verdict, "found": self.found, "basis": self.basis}
         optional = {
             "readings": [asdict(reading) for reading in self.readings if reading.name],
             "correction": self.correction,
@@ -107,6 +148,14 @@ class Entry:
             "because": self.because,
             "changes": self.changes,
             "evidence": self.evidence,
+            "line": claim.line,
+            "also": [asdict(place) for place in claim.also],
+            "reading": claim.reading,
+            "rivals": list(claim.rivals),
+            "scale": list(claim.scale),
+            "limits": list(claim.limits),
+            "severity": claim.severity if self.verdict != CONFIRMED else "",
+            "cause": claim.cause if self.verdict != CONFIRMED else "",
             "proof": claim.proof,
             "check": claim.check,
             "at": dict(claim.at),
@@ -117,19 +166,17 @@ class Entry:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Entry:
         """The entry of a record; its claim has the notes with their numbers filled in."""
-        texts = {name: record.get(name, "") for name in ("meaning", "proof", "because", "changes")}
-        must = {name: record[name] for name in ("id", "section", "where", "says", "printed", "check")}
-        claim = Claim(**must, **texts, at=record.get("at", {}), corrects=tuple(record.get("corrects", ())))
+        of_claim = {item.name for item in fields(Claim)} - {"correction"}
         return cls(
-            claim=claim,
+            claim=claims.from_fields({name: value for name, value in record.items() if name in of_claim}),
+            readings=tuple(Reading(**reading) for reading in record.get("readings", ())),
             verdict=record["verdict"],
             found=record["found"],
-            readings=tuple(Reading(**reading) for reading in record.get("readings", ())),
-            evidence=record.get("evidence", ""),
-            correction=record.get("correction", ""),
-            origin=record.get("origin", ""),
-            because=record.get("because", ""),
-            changes=record.get("changes", ""),
+            basis=record["basis"],
+            **{
+                name: record.get(name, "")
+                for name in ("evidence", "correction", "origin", "because", "changes")
+            },
         )
 
 
@@ -137,32 +184,45 @@ def settle(claim: Claim) -> Entry:
     """Run the check of one claim and word its verdict."""
     try:
         return _settle(claim)
-    except (ArithmeticError, SyntaxError, NameError, LookupError, ValueError) as error:
+    except (ArithmeticError, SyntaxError, NameError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"claim {claim.id} cannot be settled: {type(error).__name__}: {error}") from error
 
 
 def _settle(claim: Claim) -> Entry:
     truth = find_truth(claim)
     readings = tuple(
-        Reading(name, _compare(answer, claim.printed), _found(answer, claim.printed))
+        Reading(name, _compare(answer, claim), _found(answer, claim))
         for name, answer in truth.readings.items()
     )
     verdict = _combined(readings)
     correction = origin = ""
     if verdict not in (CONFIRMED, DEPENDS):
-        slipped = next(_fitting(truth.slips, claim.printed), "")
-        correction = _shown(truth, claim.printed) if slipped else _correction(claim)
-        origin = slipped or next(_fitting(truth.origins, claim.printed), "")
-        verdict = SLIP if correction else verdict
+        slipped = next(_fitting(truth.slips, claim), "")
+        origin = slipped or next(_fitting(truth.origins, claim), "")
+        if slipped:
+            remedied, correction = SLIP, claims.shown(_number(truth), claim.printed)
+        else:
+            remedied, correction = _remedy(claim)
+        verdict = remedied or verdict
     outcome = "; ".join(
         f"{reading.name}: {reading.found}" if reading.name else reading.found for reading in readings
     )
-    evidence = _evidence(truth, claim)
     because, changes = (
         re.sub(r"e-0(\d)", r"e-\1", text.format(**truth.numbers)) if verdict != CONFIRMED else ""
         for text in (claim.because, claim.changes)
     )
-    return Entry(claim, verdict, outcome, readings, evidence, correction, origin, because, changes)
+    return Entry(
+        claim,
+        verdict,
+        outcome,
+        readings,
+        _evidence(truth, claim),
+        correction,
+        origin,
+        because,
+        changes,
+        _basis(truth, claim, verdict),
+    )
 
 
 def settle_all(stated: Mapping[str, Claim] | None = None) -> list[Entry]:
@@ -189,17 +249,39 @@ def find_truth(claim: Claim) -> Truth:
     return answer if isinstance(answer, Truth) else Truth({"": answer})
 
 
-def _compare(answer: Answer, printed: str) -> str:
+def _compare(answer: Answer, claim: Claim) -> str:
     """The verdict on one reading."""
+    judged = claim.judged
     if isinstance(answer, Cases):
-        return CONFIRMED if bool(answer.failures) == (printed == "no") else CONTRADICTED
-    if claims.rounds_to(answer, printed):
+        if answer.word:
+            return (
+                CONFIRMED if judged == (answer.instead if answer.failures else answer.word) else CONTRADICTED
+            )
+        return CONTRADICTED if answer.failures else CONFIRMED
+    if isinstance(answer, Level):
+        return CONFIRMED if _word(answer, claim) == judged else CONTRADICTED
+    if claims.rounds_to(answer, judged):
         return CONFIRMED
     if isinstance(answer, Enclosure | Fraction):  # a whole number or a word is right or wrong
-        right, count = claims.right_digits(answer, printed), len(Decimal(printed).as_tuple().digits)
+        right, count = claims.right_digits(answer, judged), len(Decimal(judged).as_tuple().digits)
         if sys.float_info.dig <= right < count:  # what is wrong, the machine of its author could not hold
             return f"confirmed to {right} digits"
     return CONTRADICTED
+
+
+def _word(level: Level, claim: Claim) -> str:
+    """The word of the scale that a quantity has: the first whose limit it does not exceed."""
+    low, high = claims.ends(level.value)
+    limits = [Fraction(limit) for limit in level.limits or claim.limits]
+    if len(limits) != len(claim.scale) - 1:
+        raise ValueError(f"limits must be one fewer than the words of the scale, got {len(limits)}")
+    places = {sum(end > limit for limit in limits) for end in (low, high)}
+    if len(places) > 1:
+        raise ArithmeticError(f"a limit lies between {float(low)} and {float(high)}")
+    place = places.pop()
+    if level.until is not None and place < len(limits) and limits[place] >= claims.ends(level.until)[0]:
+        place = len(limits)
+    return claim.scale[place]
 
 
 def _combined(readings: tuple[Reading, ...]) -> str:
@@ -211,33 +293,63 @@ def _combined(readings: tuple[Reading, ...]) -> str:
     return DEPENDS if CONFIRMED in verdicts else CONTRADICTED
 
 
-def _fitting(answers: Mapping[str, Answer], printed: str) -> Iterator[str]:
+def _fitting(answers: Mapping[str, Answer], claim: Claim) -> Iterator[str]:
     """The names of the answers that are what is printed."""
-    return (name for name, answer in answers.items() if _compare(answer, printed) == CONFIRMED)
+    return (name for name, answer in answers.items() if _compare(answer, claim) == CONFIRMED)
 
 
-def _shown(truth: Truth, printed: str) -> str:
-    """The true value of the first reading, in the notation of the print."""
+def _number(truth: Truth) -> claims.Value:
+    """The true value of the first reading."""
     answer = next(iter(truth.readings.values()))
-    return str(answer) if isinstance(answer, Cases) else claims.shown(answer, printed)
+    if isinstance(answer, Cases | Level):
+        raise ValueError("only a number or a word can belong to another index")
+    return answer
 
 
-def _correction(claim: Claim) -> str:
-    """The claim's own correction, if the statement holds with it; a misprint is a small change."""
-    likeness = SequenceMatcher(a=claim.printed, b=claim.correction).ratio()
-    if not claim.correction or likeness < 0.5:
-        return ""
-    corrected = settle(replace(claim, printed=claim.correction, correction=""))
-    return claim.correction if corrected.verdict == CONFIRMED else ""
+def _remedy(claim: Claim) -> tuple[str, str]:
+    """The verdict and the correction, if the claim's own correction is one small change and holds.
+
+    It is a slip if other statements of the paper agree with the correction and not with the print.
+    """
+    kind = one_change(claim.judged, claim.correction) if claim.correction else ""
+    if not kind or settle(claim.judging(claim.correction)).verdict != CONFIRMED:
+        return "", ""
+    if claim.elsewhere and _elsewhere(claim, claim.correction) and not _elsewhere(claim, claim.judged):
+        return SLIP, claim.correction
+    remedies = {"boundary": BOUNDARY, "rounding": ROUNDED}
+    return remedies.get(kind, ""), claim.correction if kind in remedies else ""
 
 
-def _found(answer: Answer, printed: str) -> str:
-    """The truth for the reader: five digits more than printed."""
+def _elsewhere(claim: Claim, form: str) -> bool:
+    """Whether the other statements of the paper that the claim names agree with a form of it."""
+    asked = getattr(elsewhere, claim.elsewhere)
+    with precision(BITS):
+        return bool(asked(claim, form))
+
+
+def _found(answer: Answer, claim: Claim) -> str:
+    """The truth for the reader: five digits more than printed; of a word, where its verdict turns."""
+    if isinstance(answer, Level):
+        return _turning(answer, claim)
     if isinstance(answer, str | int | Cases):
         return str(answer)
-    more = len(Decimal(printed).as_tuple().digits) + 5
+    more = len(Decimal(claim.judged).as_tuple().digits) + 5
     digits = Decimal(Enclosure(*claims.ends(answer)).digits(more))
-    return f"{digits:e}" if "e" in printed else f"{digits:f}"
+    return f"{digits:e}" if "e" in claim.judged else f"{digits:f}"
+
+
+def _turning(level: Level, claim: Claim) -> str:
+    """The quantity, and for which limits the word holds, beside the limit that is ours."""
+    if claim.judged not in claim.scale:
+        return level.shown()
+    place = claim.scale.index(claim.judged)
+    limits = level.limits or claim.limits
+    last = place == len(limits)
+    ours = shown_level(Fraction(limits[place - last]), level.unit)
+    side = f"limits below {level.shown()}" if last else f"limits from {level.shown()} on"
+    if level.until is not None:
+        side = f"limits from {level.shown()} to {shown_level(level.until, level.unit)}"
+    return f"{level.shown()}: “{claim.judged}” holds for {side}, ours is {ours}"
 
 
 def _evidence(truth: Truth, claim: Claim) -> str:
@@ -251,4 +363,22 @@ def _evidence(truth: Truth, claim: Claim) -> str:
         return "proof, and a grid" if proved else "a grid"
     if any(isinstance(answer, Enclosure) for answer in answers):
         return "enclosure"
+    if any(isinstance(answer, Level) for answer in answers):
+        return "proof, and enclosures" if proved else "enclosures"
     return "proof and exact arithmetic" if proved else "exact arithmetic"
+
+
+def _basis(truth: Truth, claim: Claim, verdict: str) -> str:
+    """How far the evidence reaches.
+
+    One case that fails settles a statement; only a proof, or all the cases that there are, settle one that
+    holds. A word that a check finds on a grid is no more than tried, unless the claim says it is ``whole``.
+    """
+    if claim.proof:
+        return PROVED
+    open_ended = any(
+        (isinstance(answer, Cases) and not answer.whole and not answer.failures and answer.total > 1)
+        or (isinstance(answer, str) and not claim.at.get("whole"))
+        for answer in truth.readings.values()
+    )
+    return TRIED if open_ended and verdict in (CONFIRMED, DEPENDS) else EXACT

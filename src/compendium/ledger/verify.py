@@ -13,11 +13,29 @@ from collections.abc import Iterable, Sequence
 from tqdm import tqdm
 
 from compendium.ledger import book, claims, trace, verdicts
-from compendium.ledger.book import closing, counts
+from compendium.ledger.book import bases, closing, counts
 from compendium.ledger.claims import Claim, code
-from compendium.ledger.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, KINDS, PARTLY, SLIP, Entry
+from compendium.ledger.verdicts import (
+    BOUNDARY,
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    KINDS,
+    PARTLY,
+    ROUNDED,
+    SLIP,
+    Entry,
+)
 
-COLOURS = {CONFIRMED: "green", PARTLY: "yellow", DEPENDS: "cyan", SLIP: "magenta", CONTRADICTED: "red"}
+COLOURS = {
+    CONFIRMED: "green",
+    PARTLY: "yellow",
+    ROUNDED: "yellow",
+    BOUNDARY: "yellow",
+    DEPENDS: "cyan",
+    SLIP: "magenta",
+    CONTRADICTED: "red",
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -29,21 +47,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--section", action="append", metavar="S", help="only this section, such as III or V-C"
     )
     parser.add_argument("--verdict", action="append", metavar="V", help=f"only {', '.join(KINDS)}")
-    parser.add_argument("--accept", action="store_true", help="keep the verdicts as the expected ones")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Settle the chosen claims and compare the verdicts with the expected ones: 0 if they agree."""
+    """Settle the chosen claims and compare all that is found with what is stored: 0 if it is the same."""
     if options.json and options.markdown:
         raise ValueError("--json and --markdown exclude each other")
     if options.claims:
         return _one_by_one(options)
     paper, ours = book.chosen(claims.load(), options.section), claims.load(claims.OURS)
-    if not options.accept:
-        book.expected()  # if it cannot be read, that is better said before the work than after
+    book.read()  # if it cannot be read, that is better said before the work than after
     wanted = _kinds(options.verdict)
-    if options.accept and (options.section or options.verdict):
-        raise ValueError("--accept is for the whole ledger: leave out --section and --verdict")
     everything = [*paper.values(), *(() if options.section else ours.values())]
     terminal = sys.stderr.isatty()
     settled = [
@@ -51,8 +65,6 @@ def run(options: argparse.Namespace) -> int:
         for claim in tqdm(everything, unit="claim", leave=False, disable=not terminal, file=sys.stderr)
     ]
     entries, corrections = settled[: len(paper)], settled[len(paper) :]
-    if options.accept:
-        book.accept(entries)
     problems = book.unexpected(entries, corrections, complete=not options.section)
     shown = [entry for entry in entries if entry.kind in wanted]
     if options.json:
@@ -60,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
             "as_expected": not problems,
             "unexpected": problems,
             "counts": counts(entries),
+            "bases": bases(entries),
             "claims": [entry.record() for entry in shown],
             "corrections": [entry.record() for entry in corrections],
         }
@@ -68,13 +81,13 @@ def run(options: argparse.Namespace) -> int:
         print(markdown(shown))
         print("".join(f"unexpected: {problem}\n" for problem in problems), end="", file=sys.stderr)
     else:
-        print(f"{table(shown)}\n{closing(entries, corrections, problems)}")
+        print(f"{table(shown)}\n{closing(entries, corrections)}\n{as_stored(problems)}")
     return 1 if problems else 0
 
 
 def _one_by_one(options: argparse.Namespace) -> int:
     """Each named claim whole, with the path from its print to the code that decides it."""
-    if options.markdown or options.section or options.verdict or options.accept:
+    if options.markdown or options.section or options.verdict:
         raise ValueError("--json alone goes with the names of claims")
     paper, ours = claims.load(), claims.load(claims.OURS)
     stated = paper | ours
@@ -99,6 +112,13 @@ def _one_by_one(options: argparse.Namespace) -> int:
         print("\n\n".join(map(trace.text, traced)))
         print("".join(f"unexpected: {problem}\n" for problem in problems), end="", file=sys.stderr)
     return 1 if problems else 0
+
+
+def as_stored(problems: Sequence[str]) -> str:
+    """Whether everything is as it is stored."""
+    return "\n".join(f"unexpected: {problem}" for problem in problems) or (
+        "All verdicts, values and evidence are as stored. paper/errata.md explains what is not confirmed."
+    )
 
 
 def _kinds(wanted: Sequence[str] | None) -> set[str]:
@@ -152,7 +172,8 @@ def table(entries: Sequence[Entry]) -> str:
 
 def _said(claim: Claim) -> str:
     """What a claim says and prints, and how its words are taken."""
-    said = claim.says if claim.printed == "yes" else f"{claim.says}: {claim.printed}"
+    said = f"{claim.says}: {claim.printed}"
+    said += f" (read as: {claim.reading})" if claim.reading else ""
     return f"{said} [{claim.meaning.removesuffix('.')}]" if claim.meaning else said
 
 
@@ -166,12 +187,17 @@ def markdown(entries: Iterable[Entry]) -> str:
         verdict = entry.verdict if entry.verdict == CONFIRMED else f"**{entry.verdict}**"
         cells = (
             claim.id,
-            f"{claim.section}, {claim.where}",
+            "; ".join(f"{place.section}, {place.where}" for place in claim.places),
             says,
-            code(claim.printed),
+            printed_and_read(claim),
             verdict,
             entry.truth_with(code),
             entry.evidence,
         )
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines)
+
+
+def printed_and_read(claim: Claim) -> str:
+    """What is printed and, apart from it, how we read it."""
+    return code(claim.printed) + (f", read as {code(claim.reading)}" if claim.reading else "")

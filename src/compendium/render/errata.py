@@ -3,33 +3,55 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from compendium.ledger.book import Book
-from compendium.ledger.claims import code
-from compendium.ledger.verdicts import CONTRADICTED, DEPENDS, PARTLY, SLIP, Entry
+from compendium.ledger.book import Book, bases
+from compendium.ledger.claims import Place, code
+from compendium.ledger.headlines import causes, headlines, remarks
+from compendium.ledger.verdicts import (
+    BOUNDARY,
+    CONFIRMED,
+    CONTRADICTED,
+    DEPENDS,
+    PARTLY,
+    ROUNDED,
+    SLIP,
+    Entry,
+)
 
 ERRATA = Path("paper/errata.md")
 
 HEAD = """# Errata
 
 To *On the connection between the ABS perturbation methodology and differential privacy* by P. Sadeghi and
-C.-H. Chien. The ledger (`make verify`) writes this page from [`claims.toml`](claims.toml) and
-[`corrections.toml`](corrections.toml), and computes its numbers. It has {total} statements of the paper; the
-{confirmed} that are not listed here hold as they stand. So does the paper's main line: the noise, its (ε, δ)
-in closed form, the design, and the need for large cell keys. What follows is what a reader who applies the
-paper should know beside it. A line *as checked* has the statement in the notation of a program: `eps` and
-`delta` for ε and δ, `epsQ`, `deltaQ` or `delta_Q` for ε^Q, δ^Q, `forward` and `backward` for the two
+C.-H. Chien. The ledger (`make verify`) writes this page from [`claims.toml`](claims.toml),
+[`corrections.toml`](corrections.toml) and [`headlines.toml`](headlines.toml), and computes its verdicts and
+numbers. It has {total} statements of the paper; the {confirmed} that are not listed here hold as they stand.
+Of all of them {proved} are proved for all parameters, {exact} decided exactly, and {tried} tried on a grid and
+no more. Lines are those of the paper's source, ARXIV.tex. *Read as* has our reading of the paper's words in the
+notation of a program: `eps` and `delta` for ε and δ, `delta_Q` for δ^Q, `forward` and `backward` for the two
 directions of the comparison, `e8`, `e16`, `e32` for the errors with 2^8, 2^16 and 2^32 keys.
 """
 
 PARTS = {
     CONTRADICTED: ("What does not hold", "These statements fail as they stand."),
-    SLIP: ("Slips", "Misprints: wrong as printed, right with the correction."),
+    SLIP: (
+        "Slips",
+        "One symbol, sign, index, digit or word away from a statement that holds, "
+        "and other statements of the paper say or use that one.",
+    ),
     DEPENDS: (
         "What depends on the reading",
         "Right under one reading and wrong under another; both are computed.",
+    ),
+    BOUNDARY: (
+        "Omitted boundaries",
+        "Right but for the cases in which two sides are equal, or one end of a range.",
+    ),
+    ROUNDED: (
+        "Display rounding",
+        "Right with the exact number in the place of its rounded display.",
     ),
     PARTLY: (
         "Last digits",
@@ -41,11 +63,26 @@ PARTS = {
 def document(book: Book, link: Callable[[str], str] | None = None) -> str:
     """The whole page; ``link`` makes links to the ledger, and gives each statement an address of its own."""
     wrong = [entry for entry in book.paper if entry.kind in PARTS]
-    blocks = [HEAD.format(confirmed=len(book.paper) - len(wrong), total=len(book.paper))]
+    proved, exact, tried = bases(book.paper).values()
+    blocks = [
+        HEAD.format(
+            confirmed=len(book.paper) - len(wrong),
+            total=len(book.paper),
+            proved=proved,
+            exact=exact,
+            tried=tried,
+        ),
+        summary(book.paper, link),
+    ]
     for kind, (title, explanation) in PARTS.items():
         chosen = [entry for entry in wrong if entry.kind == kind]
         if chosen:
             blocks += [f"## {title}\n\n{explanation}\n", *(item(entry, link) for entry in chosen)]
+    blocks.append(
+        "## Remarks on notation\n\nRead, not computed: they have no verdict.\n\n"
+        + "\n".join(f"- *Section {one.section}, line {one.line}.* {one.text}" for one in remarks())
+        + "\n"
+    )
     blocks.append(
         "## Corrected statements\n\nOurs, checked in the same way: formulas are proved, numbers enclosed. "
         "Those named `past-…` answer\nquestions that the paper leaves open.\n"
@@ -54,11 +91,30 @@ def document(book: Book, link: Callable[[str], str] | None = None) -> str:
     return "\n".join(blocks)
 
 
+def summary(entries: Sequence[Entry], link: Callable[[str], str] | None = None) -> str:
+    """For a reader with fifteen minutes: the headlines, then the causes behind what does not simply hold."""
+    lines = ["## In fifteen minutes\n", headline_table(entries), "\n## Root causes\n"]
+    for cause in causes(entries):
+        named = ", ".join(_named(name, link) for name in cause.claims)
+        lines.append(f"- **{cause.title}** ({len(cause.claims)}). {cause.text} *{named}.*")
+    return "\n".join(lines) + "\n"
+
+
+def headline_table(entries: Sequence[Entry]) -> str:
+    """The headlines as a Markdown table: verdict, what is at stake, what it changes, how sure we are."""
+    columns = ("what the paper says", "verdict", "at stake", "what it changes", "known")
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    for headline in headlines(entries):
+        verdict = headline.verdict if headline.verdict == CONFIRMED else f"**{headline.verdict}**"
+        cells = (headline.title, verdict, headline.severity or "–", headline.changes, headline.basis)
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines)
+
+
 def item(entry: Entry, link: Callable[[str], str] | None = None) -> str:
     """One statement: what is printed, what is true, how that is known, and what it changes."""
     claim = entry.claim
-    shown = "" if claim.printed == "yes" else code(claim.printed)
-    points = {"As checked" if shown.startswith("`") else "Printed": shown}
+    points = {"Printed": code(claim.printed), "Read as": code(claim.reading) if claim.reading else ""}
     points["It should be"] = code(entry.correction) if entry.correction else ""
     if len(entry.readings) > 1:
         readings = (
@@ -73,15 +129,21 @@ def item(entry: Entry, link: Callable[[str], str] | None = None) -> str:
     points["Taken to mean"] = _sentence(claim.meaning) if claim.meaning else ""
     points["Proof of the correction" if entry.correction else "Proof"] = claim.proof
     points["What it changes"] = entry.changes
-    place = claim.section if claim.section == "Abstract" else f"Section {claim.section}"
+    places = "; ".join(map(placed, claim.places))
     address = [f"(errata-{claim.id})="] if link else []
     lines = [
         *address,
         f"### {claim.says}\n",
-        f"*{place}, {claim.where}. Ledger: {_named(claim.id, link)}.*\n",
+        f"*{places}. At stake: {claim.severity}. Ledger: {_named(claim.id, link)}.*\n",
     ]
     lines += [f"- **{name}.** {text}".replace(".** \n", ".**\n") for name, text in points.items() if text]
     return "\n".join(lines) + "\n"
+
+
+def placed(place: Place) -> str:
+    """Where in the paper, such as "Section V-C, Figure 4, line 367"."""
+    section = place.section if place.section == "Abstract" else f"Section {place.section}"
+    return f"{section}, {place.where}" + (f", line {place.line}" if place.line else "")
 
 
 def _named(name: str, link: Callable[[str], str] | None) -> str:
@@ -90,7 +152,7 @@ def _named(name: str, link: Callable[[str], str] | None) -> str:
 
 def _correction(entry: Entry, link: Callable[[str], str] | None) -> str:
     claim = entry.claim
-    stated = claim.says if claim.printed == "yes" else f"{claim.says}: {code(claim.printed)}"
+    stated = f"{claim.says}: {code(claim.printed)}"
     place = f"{claim.section}, {claim.where}; {entry.evidence}; ledger: {_named(claim.id, link)}"
     lines = [f"- **{stated}.** *{place}.*"]
     if claim.proof:

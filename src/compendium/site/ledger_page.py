@@ -20,6 +20,7 @@ from compendium.figures import palette
 from compendium.ledger import book, claims
 from compendium.ledger.claims import Claim
 from compendium.ledger.verdicts import KINDS, Entry
+from compendium.render import errata
 from compendium.run.manifest import NUMBERS
 
 OURS = "ours"
@@ -73,12 +74,13 @@ class Line:
     @property
     def formula(self) -> str:
         """What is printed, if it is a formula."""
-        return self.claim.printed if claims.code(self.claim.printed) != self.claim.printed else ""
+        is_formula = any(sign in self.claim.printed for sign in "*/(<>=") and not self.claim.reading
+        return self.claim.printed if is_formula else ""
 
     @property
     def printed(self) -> str:
-        """What is printed, if it is a number or a word other than yes."""
-        return "" if self.claim.printed == "yes" or self.formula else self.claim.printed
+        """What is printed, if it is a number or a word."""
+        return "" if self.formula else self.claim.printed
 
     @property
     def slug(self) -> str:
@@ -87,9 +89,8 @@ class Line:
 
     @property
     def place(self) -> str:
-        """Where in the paper, such as "Section V-C, Figure 4"."""
-        section = self.claim.section
-        return f"{section if section == 'Abstract' else f'Section {section}'}, {self.claim.where}"
+        """Everywhere in the paper, such as "Section V-C, Figure 4, line 367"."""
+        return "; ".join(map(errata.placed, self.claim.places))
 
 
 def slug(kind: str) -> str:

@@ -51,7 +51,7 @@ def best_gamma(claim: Claim) -> Cases:
     shares = [Fraction(10 * k, 373) for k in range(1, 112, 2)]  # of ε; none is a kink, as 373 is prime
 
     def holds(D: int, eps: Fraction) -> bool:
-        printed = [evaluate(claim.printed, eps=eps, m=m) for m in range(1, D + 1)]
+        printed = [evaluate(claim.judged, eps=eps, m=m) for m in range(1, D + 1)]
         best = _least([_delta(eps, D, gamma) for gamma in printed])
         return all(best.upper < _delta(eps, D, eps * share).lower for share in shares)
 
@@ -78,6 +78,53 @@ def example_1_free(claim: Claim) -> Enclosure | int:
     if claim.at["which"] == "variance":
         return certified.variance(Noise(support, EXAMPLE_1[0] / (2 * m - 1)))
     return support if claim.at["which"] == "support" else delta
+
+
+def _edge(support: int, share: Fraction) -> Enclosure:
+    """δ_D(ε) of Example 1's ε, with −ι this share of its range: p(D) of the noise."""
+    level = EXAMPLE_1[0]
+    gamma = level / (2 * support - 1) - share * 2 * level / (4 * support**2 - 1)
+    weights = [(-z * z * enclosed(gamma)).exp() for z in range(support + 1)]
+    return enclosure(weights[-1] / (2 * sum(weights) - 1))
+
+
+def supports_by_slack(claim: Claim) -> str:
+    """The smallest D that reaches Example 1's δ, for several shares of ι's range."""
+    found = []
+    for share in (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(1)):
+        support = next(D for D in range(1, 100) if _edge(D, share).upper <= EXAMPLE_1[1])
+        if not all(_edge(D, share).lower > EXAMPLE_1[1] for D in range(1, support)):
+            raise ArithmeticError("a smaller support cannot be ruled out")
+        found.append(str(support))
+    return ", ".join(found)
+
+
+def largest_slack(claim: Claim) -> Enclosure:
+    """The share of ι's range at which δ_25 is Example 1's δ, by bisection between enclosures."""
+    low, high = Fraction(0), Fraction(1)
+    while (high - low) * 10**20 > 1:
+        middle = (low + high) / 2
+        edge = _edge(25, middle)
+        if edge.upper <= EXAMPLE_1[1]:
+            low = middle
+        elif edge.lower > EXAMPLE_1[1]:
+            high = middle
+        else:
+            break
+    return Enclosure(low, high)
+
+
+def smaller_variance(claim: Claim) -> Enclosure:
+    """The variance of a γ at D = 25 whose δ, by definition and in both directions, is at most Example 1's."""
+    gamma, (level, wanted) = Fraction(claim.at["gamma"]), EXAMPLE_1
+    weights = [(-z * z * enclosed(gamma)).exp() for z in range(-25, 26)]
+    masses, zero = [weight / sum(weights) for weight in weights], enclosed(0)
+    growth, pair = enclosed(level).exp(), ([*masses, zero], [zero, *masses])
+    for first, second in (pair, pair[::-1]):
+        excess = sum((p - growth * q).nonnegative_part() for p, q in zip(first, second, strict=True))
+        if not enclosure(excess).upper <= wanted:
+            raise ArithmeticError("this γ does not reach the wanted δ")
+    return enclosure(sum(z * z * mass for z, mass in enumerate(masses, -25)))
 
 
 @cache
@@ -135,7 +182,7 @@ def symmetric_exists(claim: Claim) -> Cases:
 
     def holds(growth: Fraction, D: int, keysize: int) -> bool:
         exists = next(_chains(growth, D, keysize), None) is not None
-        return exists == bool(evaluate(claim.printed, growth=growth, D=D, KEYSIZE=keysize))
+        return exists == bool(evaluate(claim.judged, growth=growth, D=D, KEYSIZE=keysize))
 
     return on_grid("growth D KEYSIZE", worlds, holds)
 
@@ -208,7 +255,7 @@ def least_delta(claim: Claim) -> Cases:
     draw = random.Random(20220501)  # noqa: S311 - cases to try, no keys
 
     def holds(growth: Fraction, D: int) -> bool:
-        printed = evaluate(claim.printed, growth=growth, D=D)
+        printed = evaluate(claim.judged, growth=growth, D=D)
         geometric = [growth ** -abs(z) for z in range(-D, D + 1)]
         others = [
             [mass * Fraction(draw.randint(900, 1100), 1000) ** draw.choice((1, 9)) for mass in geometric]
@@ -312,7 +359,7 @@ def clamped_bias(claim: Claim) -> Cases:
         weights = {z: base ** (z * z) for z in range(-D, D + 1)}
         total = sum(weights.values())
         mean = sum((max(0, n + z) * weight for z, weight in weights.items()), Fraction(0)) / total
-        return bool(mean - n == evaluate(claim.printed, n=n, D=D, p=lambda j: weights[int(j)] / total))
+        return bool(mean - n == evaluate(claim.judged, n=n, D=D, p=lambda j: weights[int(j)] / total))
 
     return on_grid(
         "base D n", product((Fraction(1, 3), Fraction(9, 10)), (1, 4, 9), (0, 1, 3, 8, 9, 20)), holds
@@ -323,7 +370,7 @@ def hole(claim: Claim) -> Cases:
     """Rows never have a smaller δ between 0 and 1 than printed, and a noise with two values just that."""
 
     def holds(D: int, V: int) -> bool:
-        printed = evaluate(claim.printed, V=V)
+        printed = evaluate(claim.judged, V=V)
         zero = certified_counts.row(OfVariance(D, V), 1).pmf[D - 1]  # the probability of publishing 0
         rare = Fraction(1, 1 + V)  # of publishing 1 + V, and else 0: unbiased, of variance V
         fits = rare * (1 + V) == 1 and rare * (1 + V) ** 2 - 1 == V

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 
 from compendium.ledger.checks import examples
 from compendium.ledger.claims import Claim
-from compendium.ledger.formulas import Cases, cases, described, evaluate
-from compendium.ledger.verdicts import Truth
+from compendium.ledger.formulas import (
+    Case,
+    Cases,
+    by_cases,
+    cases,
+    described,
+    enclosed,
+    evaluate,
+    has_sides,
+    holds_between,
+    less,
+)
+from compendium.ledger.verdicts import INFINITE, Level, Truth
 from tablebuilder_dp import cellkey, design, sampling
+from tablebuilder_dp.support.intervals import enclosure
 
 NEAR, MERSENNE = 2**32 - 5, 2**31 - 1
 """Two large primes that one might take: the largest below 2^32 and the largest below 2^31."""
@@ -23,16 +37,11 @@ def record_range(claim: Claim) -> Cases:
     """The printed range of record keys holds the positive integers of at most 32 bits, and ours lie in it."""
     edge = (-1, 0, 1, 2**31, 2**32 - 1, 2**32, 2**33)
     tried = [
-        (f"r = {r}", bool(evaluate(claim.printed, r=r)) is (r > 0 and r.bit_length() <= 32)) for r in edge
+        (f"r = {r}", bool(evaluate(claim.judged, r=r)) is (r > 0 and r.bit_length() <= 32)) for r in edge
     ]
     ours = cellkey.record_keys(5000, seed=7)
-    tried += [(f"r = {r}", bool(evaluate(claim.printed, r=int(r)))) for r in (ours.min(), ours.max())]
+    tried += [(f"r = {r}", bool(evaluate(claim.judged, r=int(r)))) for r in (ours.min(), ours.max())]
     return cases(tried)
-
-
-def record_size(claim: Claim) -> int:
-    """The size of a record key, as KEYSIZE is that of a cell key: the power of two that it stays below."""
-    return int(np.iinfo(cellkey.record_keys(1, seed=1).dtype).max) + 1
 
 
 def folded_size(claim: Claim) -> int:
@@ -40,32 +49,31 @@ def folded_size(claim: Claim) -> int:
     return len(np.unique(cellkey.fold_bytes(np.arange(1, 2**16))))
 
 
-def table_entries(claim: Claim) -> Cases:
+@by_cases
+def table_entries(claim: Claim) -> Iterator[Case]:
     """The entries of a lookup table at every key size, against the printed number."""
-    tried = []
     for D, bits in product((1, 4, 11, 25), (8, 16, 24, 32)):
         made = design.proposition_3("0.5", support=D)
         table = sampling.lookup_table(made, keysize=2**bits)
-        tried.append((f"D = {D}, KEYSIZE = 2^{bits}", len(table.cuts) == evaluate(claim.printed, D=D)))
-    return cases(tried)
+        yield f"D = {D}, KEYSIZE = 2^{bits}", (len(table.cuts) == evaluate(claim.judged, D=D))
 
 
-def larger_needed(claim: Claim) -> Cases:
-    """For Example 1's noise the printed condition holds at the large key size and fails at the small one."""
-    tried = []
-    for bits, expected in ((claim.at["small"], False), (claim.at["large"], True)):
-        table = examples.table(bits)
-        after, delta = sampling.after_sampling(table), examples.example().delta
-        holds = evaluate(
-            claim.printed,
-            lost=len(table.lost),
-            eps=examples.EPSILON,
-            eps_Q=Fraction(min(after.epsilon_two_sided, 10**6)),
-            delta=Fraction(delta),
-            delta_Q=after.delta,
-        )
-        tried.append((f"KEYSIZE = 2^{bits}", bool(holds) is expected))
-    return cases(tried)
+def larger_needed(claim: Claim) -> Level:
+    """By how much δ^Q exceeds δ at the large key size, and from which limit on the small one would do too.
+
+    A table that loses a value, or whose ratios exceed e^ε in a direction, keeps nothing at any limit.
+    """
+
+    def excess(bits: int) -> Any:
+        lookup, edge = examples.table(bits), enclosed(examples.edge_mass(examples.example()))
+        if not lookup.full_support:
+            return INFINITE
+        ratios = [Fraction(b, a) for a, b in pairwise(lookup.weights)]
+        if not less(enclosed(max(*ratios, *(1 / r for r in ratios))), enclosed(examples.EPSILON).exp()):
+            return INFINITE
+        return enclosure(enclosed(Fraction(max(lookup.weights[0], lookup.weights[-1]), 2**bits)) / edge - 1)
+
+    return Level(excess(claim.at["large"]), "%", until=excess(claim.at["small"]))
 
 
 def largest_size(claim: Claim) -> Truth:
@@ -86,7 +94,10 @@ def running_sum(claim: Claim) -> Truth:
     return Truth(
         {
             f"in {bits}-bit words": cases(
-                (f"s = {s}, r = {r}", evaluate(claim.printed, s=s, r=r, WORD=2**bits) is True)
+                (
+                    f"s = {s}, r = {r}",
+                    holds_between(claim.judged, [Fraction(s + r), Fraction(2**bits)], s=s, r=r, WORD=2**bits),
+                )
                 for s, r in tops
             )
             for bits in (64, 32)
@@ -96,14 +107,13 @@ def running_sum(claim: Claim) -> Truth:
 
 
 def prime_modulus(claim: Claim) -> Truth:
-    """The printed bound on the distance from uniform: for one large prime, and for each of two."""
+    """The distance of the keys from uniform: for one large prime, and for the worse of two."""
     primes = {name: modulus for name, modulus in PRIMES.items() if _is_prime(modulus)}
     distances = {name: cellkey.distance_from_uniform(modulus=modulus) for name, modulus in primes.items()}
-    holds = {name: evaluate(claim.printed, distance=far) is True for name, far in distances.items()}
     return Truth(
         {
-            "the largest prime of 32 bits": cases(list(holds.items())[:1]),
-            "any large prime": cases(holds.items()),
+            "the largest prime of 32 bits": Level(Fraction(distances["bigN = 2^32 − 5"])),
+            "any large prime": Level(Fraction(max(distances.values()))),
         },
         numbers={
             "near": f"{float(distances['bigN = 2^32 − 5']):.1e}",
@@ -118,18 +128,30 @@ def _is_prime(number: int) -> bool:
     return number % 2 == 1 and all(number % factor for factor in range(3, int(number**0.5) + 2, 2))
 
 
-def uniform(claim: Claim) -> Cases:
-    """The printed bound on the distance from uniform, for every cell with a record in it."""
-    return cases(
-        (
-            f"KEYSIZE = {size}, {reduction} bits",
-            evaluate(
-                claim.printed,
-                distance=cellkey.distance_bound(keysize=size, modulus=NEAR, reduction=reduction),
-            )
-            is True,
-        )
+def uniform(claim: Claim) -> Truth:
+    """How far keys are from uniform: exactly so for no odd prime, as bigN^4 is no multiple of a power of 2.
+
+    The bound on the distance is the largest over all key sizes, for every cell with a record in it.
+    """
+    bounds = [
+        cellkey.distance_bound(keysize=size, modulus=NEAR, reduction=reduction)
         for size, reduction in product(SIZES, cellkey.REDUCTIONS)
+    ]
+    return Truth(
+        {
+            "exactly": cases(
+                (
+                    (f"KEYSIZE {size}, {name}", modulus**4 % size == 0)
+                    for size in SIZES
+                    for name, modulus in PRIMES.items()
+                ),
+                whole=True,
+                word=claim.scale[0],
+                instead=claim.scale[-1],
+            ),
+            "for all practical purposes": Level(Fraction(max(bounds))),
+        },
+        numbers={"distance": f"{float(max(bounds)):.1e}"},
     )
 
 
@@ -141,7 +163,7 @@ def other_sizes(claim: Claim) -> str:
         and sum(sampling.lookup_table(noise, keysize=2**bits).weights) == 2**bits
         for bits in range(1, 33)
     )
-    return "yes" if works else "no"
+    return "possible" if works else "not possible"
 
 
 def key_range(claim: Claim) -> Truth:
@@ -154,8 +176,8 @@ def key_range(claim: Claim) -> Truth:
     keys = cellkey.cell_keys(records, np.arange(100)).tolist()
     readings = {}
     for size in reversed(SIZES):
-        tried = [(f"key {k}", evaluate(claim.printed, k=k, KEYSIZE=size) is True) for k in keys]
-        tried += [(f"key {k}", evaluate(claim.printed, k=k, KEYSIZE=size) is False) for k in (-1, 2**32)]
+        tried = [(f"key {k}", evaluate(claim.judged, k=k, KEYSIZE=size) is True) for k in keys]
+        tried += [(f"key {k}", evaluate(claim.judged, k=k, KEYSIZE=size) is False) for k in (-1, 2**32)]
         readings[f"KEYSIZE = 2^{size.bit_length() - 1}"] = cases(tried)
     return Truth(readings)
 
@@ -173,9 +195,17 @@ def superscript(claim: Claim) -> Truth:
         "bytes of one key": 2 ** one_byte.bit_length(),
     }
     bytes_of = {n: 2 ** (255 * n).bit_length() for n in (25,)}
+    speaks = has_sides(claim.judged, [1, 2], reached=1, KEYSIZE=2)
     return Truth(
         {
-            name: cases([("one record", evaluate(claim.printed, reached=count, KEYSIZE=2**32) is True)])
+            name: cases(
+                [
+                    (
+                        "one record",
+                        speaks and evaluate(claim.judged, reached=count, KEYSIZE=2**32) is True,
+                    )
+                ]
+            )
             for name, count in reached.items()
         },
         numbers={"cell": f"{bytes_of[25]:,}", "records": f"{-(-(2**31) // 255):,}"},
@@ -196,7 +226,7 @@ def components(claim: Claim) -> Truth:
     }
     readings = {}
     for name, parts in senses.items():
-        combined = evaluate(claim.printed, **{f"CellKey{j}": part for j, part in enumerate(parts, 1)})
+        combined = evaluate(claim.judged, **{f"CellKey{j}": part for j, part in enumerate(parts, 1)})
         readings[name] = cases(
             (f"cell {cell}", bool(same)) for cell, same in enumerate(np.asarray(combined) == keys)
         )
@@ -212,7 +242,7 @@ def consistent(claim: Claim) -> str:
         order = np.random.default_rng(seed).permutation(60)
         asked.append(cellkey.cell_keys(records[order], (order >= 20).astype(int))[0])
     noises = {int(sampling.sample(table, int(key))) for key in asked}
-    return "yes" if len(set(map(int, asked))) == len(noises) == 1 else "no"
+    return "the same" if len(set(map(int, asked))) == len(noises) == 1 else "different"
 
 
 def repeated_requests(claim: Claim) -> Cases:
@@ -227,7 +257,11 @@ def repeated_requests(claim: Claim) -> Cases:
         hits = (count for total, count in enumerate(sums, -middle) if 2 * abs(total) < requests)
         chances.append((requests, Fraction(int(sum(hits)), int(sums.sum()))))
     return cases(
-        (described(requests=m), later > earlier)
-        for (_, earlier), (m, later) in pairwise(chances)
-        if m > 2  # two answers bring ties, which count as misses
+        (
+            (described(requests=m), later > earlier)
+            for (_, earlier), (m, later) in pairwise(chances)
+            if m > 2  # two answers bring ties, which count as misses
+        ),
+        word="reveal",
+        instead="hide",
     )

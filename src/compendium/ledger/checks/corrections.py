@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise, product
-from typing import NamedTuple
+from itertools import accumulate, pairwise, product
+from typing import Any, NamedTuple
 
 from compendium.ledger.checks import examples
 from compendium.ledger.claims import Claim
-from compendium.ledger.formulas import Cases, cases, enclosed, evaluate, less, on_grid
+from compendium.ledger.formulas import Cases, agree, cases, enclosed, evaluate, less, on_grid
 from tablebuilder_dp import certified, design, privacy, sampling
 from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.sampling import LookupTable
 from tablebuilder_dp.support.intervals import Enclosure, enclosure
 
 
@@ -64,16 +66,25 @@ def _ratios(table: sampling.LookupTable) -> list[Fraction]:
 
 
 def guarantee(claim: Claim) -> Cases:
-    """With the printed e^ε neither direction exceeds δ^Q, exactly; with less, some ratio exceeds e^ε."""
+    """With the printed e^ε neither direction exceeds δ^Q, exactly; with less, some ratio exceeds e^ε.
 
-    def holds(case: Sampled) -> bool:
-        ratios = _ratios(case.table)
+    Also for mirrored tables, in which the steepest step is a rise.
+    """
+
+    def keeps(weights: Sequence[int], delta: Fraction) -> bool:
+        table = LookupTable(sum(weights), tuple(accumulate(weights)))
+        ratios = _ratios(table)
         up, down = max(ratios), max(1 / ratio for ratio in ratios)
-        growth = Fraction(evaluate(claim.printed, up=up, down=down))
+        growth = Fraction(evaluate(claim.judged, up=up, down=down))
         least = max(up, down) > growth * (1 - HAIR)
-        return least and _excess(case.table, growth) <= case.after.delta
+        return least and _excess(table, growth) <= delta
 
-    return on_tables(holds, full_support=True)
+    return on_tables(
+        lambda case: all(
+            keeps(weights, case.after.delta) for weights in (case.table.weights, case.table.weights[::-1])
+        ),
+        full_support=True,
+    )
 
 
 def smallest_epsilon(claim: Claim) -> Cases:
@@ -85,14 +96,14 @@ def smallest_epsilon(claim: Claim) -> Cases:
         less_growth = enclosure(enclosed(level * (1 - HAIR)).exp()).upper
         return kept and (level == 0 or _excess(case.table, less_growth) > case.after.delta)
 
-    return on_tables(holds, full_support=True)
+    return replace(on_tables(holds, full_support=True), word="smallest", instead="not the smallest")
 
 
 def bias(claim: Claim) -> Cases:
     """The printed bias of the ceiling rule, exactly, at full support or not."""
     return on_tables(
         lambda case: (
-            case.after.bias == evaluate(claim.printed, D=case.table.support, KEYSIZE=case.table.keysize)
+            case.after.bias == evaluate(claim.judged, D=case.table.support, KEYSIZE=case.table.keysize)
         )
     )
 
@@ -103,7 +114,7 @@ def mirrored_weights(claim: Claim) -> Cases:
     def holds(case: Sampled) -> bool:
         weights = case.table.weights
         gaps = [b - a for a, b in zip(weights[::-1], weights, strict=True)][: case.table.support]
-        return gaps == [evaluate(claim.printed), *[0] * (case.table.support - 1)]
+        return gaps == [evaluate(claim.judged), *[0] * (case.table.support - 1)]
 
     return on_tables(holds)
 
@@ -116,7 +127,7 @@ def full_support(claim: Claim) -> Cases:
         nearest = math.floor(1 / edge.upper)
         sizes = [keysize] if keysize else [nearest, nearest + 1]
         return all(
-            evaluate(claim.printed, KEYSIZE=size, p=enclosed(edge))
+            evaluate(claim.judged, KEYSIZE=size, p=enclosed(edge))
             is sampled(epsilon, D, slack, size).table.full_support
             for size in sizes
         )
@@ -148,7 +159,7 @@ def delta_after_sampling(claim: Claim) -> Cases:
     def holds(case: Sampled) -> bool:
         edge = certified.pmf(Noise(case.table.support, case.made.gamma), case.table.support)
         ends = {
-            evaluate(claim.printed, KEYSIZE=case.table.keysize, delta=end) for end in (edge.lower, edge.upper)
+            evaluate(claim.judged, KEYSIZE=case.table.keysize, delta=end) for end in (edge.lower, edge.upper)
         }
         return ends == {case.after.delta} and case.after.delta > edge.upper
 
@@ -156,52 +167,68 @@ def delta_after_sampling(claim: Claim) -> Cases:
 
 
 def delta_floor(claim: Claim) -> Cases:
-    """With full support δ^Q is never below the printed value, and somewhere it is less than twice it."""
-    bounds = {point: evaluate(claim.printed, KEYSIZE=point[-1]) for point in GRID}
-    near = any(
-        sampled(*point).after.delta < 2 * bound
-        for point, bound in bounds.items()
-        if sampled(*point).table.full_support
-    )
-    return on_tables(
-        lambda case: near and case.after.delta >= evaluate(claim.printed, KEYSIZE=case.table.keysize),
-        full_support=True,
-    )
+    """With full support δ^Q is never below the printed value, and the least such KEYSIZE has it."""
+
+    def holds(epsilon: str, D: int, slack: str, keysize: int) -> bool:
+        least = math.floor(1 / edge_of(epsilon, D, slack).upper) + 1
+        deltas = {size: sampled(epsilon, D, slack, size).after.delta for size in (least, max(least, keysize))}
+        bounds = {size: evaluate(claim.judged, KEYSIZE=size) for size in deltas}
+        return deltas[least] == bounds[least] and all(deltas[size] >= bounds[size] for size in deltas)
+
+    return on_grid("eps D slack KEYSIZE", GRID, holds)
 
 
 def variance_error(claim: Claim) -> Cases:
-    """|V^Q − V| stays below the printed bound, and somewhere comes to more than a quarter of it."""
+    """The printed V^Q − V, with θ(z) = c^Q(z) − KEYSIZE·c(z), from the weights and the enclosed masses.
 
-    def share(case: Sampled) -> Fraction:
-        D, K = case.table.support, case.table.keysize
-        truth = certified.variance(Noise(D, case.made.gamma))
-        error = max(abs(case.after.variance - end) for end in (truth.lower, truth.upper))
-        return error / Fraction(evaluate(claim.printed, D=D, KEYSIZE=K))
+    Each θ is between 0 and 1, so that the printed sum is below D²/KEYSIZE in size.
+    """
 
-    used = max(share(sampled(*point)) for point in GRID) > Fraction(1, 4)
-    return on_tables(lambda case: used and share(case) < 1)
+    def holds(case: Sampled) -> bool:
+        D, K, noise = case.table.support, case.table.keysize, Noise(case.table.support, case.made.gamma)
+        above = list(accumulate(enclosed(certified.pmf(noise, z, digits=60)) for z in range(D, 0, -1)))[::-1]
+        theta = [
+            enclosed(cut) - K * (1 - tail) for cut, tail in zip(case.table.cuts[D:-1], above, strict=True)
+        ]
+        if not all(less(0, value) and less(value, 1) for value in theta):
+            return False
+        printed = evaluate(
+            claim.judged, theta=lambda z: theta[_index(z.mid(), D)], D=enclosed(D), KEYSIZE=enclosed(K)
+        )
+        mean = Fraction(sum(z * w for z, w in enumerate(case.table.weights, -D)), K)
+        after = Fraction(sum(z * z * w for z, w in enumerate(case.table.weights, -D)), K) - mean**2
+        return agree(printed, enclosed(after) - enclosed(certified.variance(noise, digits=60)))
+
+    return on_tables(holds)
+
+
+def _index(z: Any, D: int) -> int:
+    if not 0 <= (place := int(float(z))) < D:
+        raise LookupError(f"{place} is outside [0, {D - 1}]")
+    return place
 
 
 def sufficient_keysize(claim: Claim) -> Cases:
     """With as many keys as the printed bound says, the two-sided ε^Q is at most ε, decided by enclosures.
 
-    A fifth of them is not enough at every design.
+    It makes e^ε of the worst ratio of numbers of keys off by one: with x = KEYSIZE·δ that is
+    (x·e^(γ(2D−1)) + 1)/(x − 1).
     """
 
-    def keeps(epsilon: str, D: int, slack: str, *, part: int) -> bool:
+    def keeps(epsilon: str, D: int, slack: str) -> bool:
         level = enclosed(Fraction(epsilon))
         edge = enclosed(edge_of(epsilon, D, slack))
-        needed = evaluate(claim.printed, s=Fraction(slack), eps=level, D=D, delta=edge)
-        keysize = math.ceil(enclosure(needed / part).upper)
-        table = sampled(epsilon, D, slack, max(keysize, 2)).table
-        if not table.full_support:
+        needed = evaluate(claim.judged, s=enclosed(Fraction(slack)), eps=level, D=D, delta=edge)
+        steepest = design.proposition_3(epsilon, support=D, slack=slack).gamma * (2 * D - 1)
+        worst = (needed * edge * enclosed(steepest).exp() + 1) / (needed * edge - 1)
+        if not agree(worst, level.exp()):
             return False
+        table = sampled(epsilon, D, slack, max(math.ceil(enclosure(needed).upper), 2)).table
         ratios = _ratios(table)
-        return less(enclosed(max(*ratios, *(1 / ratio for ratio in ratios))), enclosed(level).exp())
+        return less(enclosed(max(*ratios, *(1 / ratio for ratio in ratios))), level.exp())
 
     designs = sorted({(epsilon, D, slack) for epsilon, D, slack, _ in GRID if slack != "0"})
-    idle = all(keeps(*made, part=5) for made in designs)
-    return on_grid("eps D slack", designs, lambda *made: not idle and keeps(*made, part=1))
+    return on_grid("eps D slack", designs, keeps)
 
 
 def limit_attained(claim: Claim) -> Cases:
@@ -209,7 +236,7 @@ def limit_attained(claim: Claim) -> Cases:
     grid = product((1, 2, 5, 11, 25), (Fraction(k, 4) for k in range(1, 12)))
 
     def holds(D: int, eps: Fraction) -> bool:
-        gamma = evaluate(claim.printed, eps=eps, D=D)
+        gamma = evaluate(claim.judged, eps=eps, D=D)
         sizes = [len(privacy.f_star(Noise(D, gamma * factor), eps)) for factor in (1, 1 + HAIR)]
         return sizes == [0, 1]
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
-from compendium.ledger.checks.privacy import World, delta_at, joined, trend
+from compendium.ledger.checks.privacy import UNIT, World, delta_at, trend
 from compendium.ledger.claims import Claim
 from compendium.ledger.formulas import (
     EPSILONS,
     GAMMAS,
     SUPPORTS,
+    Case,
     Cases,
+    by_cases,
     cases,
     described,
     enclosed,
     evaluate,
     less,
+    worded,
 )
-from compendium.ledger.verdicts import Truth
+from compendium.ledger.verdicts import Level, Truth
 from tablebuilder_dp import certified, design
 from tablebuilder_dp.beyond import best_gamma
 from tablebuilder_dp.noise import Noise
@@ -72,10 +76,16 @@ def _iotas(D: int, eps: Fraction) -> list[Fraction]:
 
 def floor_bounds(claim: Claim) -> Cases:
     """The printed bounds hold for the floor of u, and for no other whole number in its place."""
+
+    def of_u(value: Fraction, *, u: Fraction, whole: int) -> int:
+        if value != u:
+            raise LookupError("the bounds are about the floor of u")
+        return whole
+
     return cases(
         (
             f"u = {u}, {whole} for its floor",
-            evaluate(claim.printed, u=u, floor=lambda _, whole=whole: whole) is (whole == math.floor(u)),
+            evaluate(claim.judged, u=u, floor=partial(of_u, u=u, whole=whole)) is (whole == math.floor(u)),
         )
         for u in (Fraction(k, 6) for k in range(-14, 15))
         for whole in range(math.floor(u) - 2, math.floor(u) + 3)
@@ -87,7 +97,7 @@ def edge_range(claim: Claim) -> Cases:
     return cases(
         (
             described(D=D, eps=eps, gamma=gamma),
-            evaluate(claim.printed, D=D, eps=eps, gamma=gamma) is _is_edge(D, eps, gamma),
+            evaluate(claim.judged, D=D, eps=eps, gamma=gamma) is _is_edge(D, eps, gamma),
         )
         for D, eps, gamma in RATIONAL
     )
@@ -98,7 +108,7 @@ def iota_domain(claim: Claim) -> Cases:
     return cases(
         (
             described(D=D, eps=eps, iota=iota),
-            evaluate(claim.printed, D=D, eps=eps, iota=iota) is _is_edge(D, eps, eps / (2 * D - 1) + iota),
+            evaluate(claim.judged, D=D, eps=eps, iota=iota) is _is_edge(D, eps, eps / (2 * D - 1) + iota),
         )
         for D, eps in product(SUPPORTS, EPSILONS[::3])
         for iota in _iotas(D, eps)
@@ -109,21 +119,20 @@ def iota_domain(claim: Claim) -> Cases:
 def identity(claim: Claim) -> Cases:
     """A printed identity in D and ε, exactly."""
     return cases(
-        (described(D=D, eps=eps), evaluate(claim.printed, D=D, eps=eps) is True)
+        (described(D=D, eps=eps), evaluate(claim.judged, D=D, eps=eps) is True)
         for D, eps in product(SUPPORTS, EPSILONS)
     )
 
 
-def affine(claim: Claim) -> Cases:
+@by_cases
+def affine(claim: Claim) -> Iterator[Case]:
     """The printed f is the straight line Σ z²x^(z²) − V·Σ x^(z²) in V; for D > 1 it is none in x."""
-    tried = []
     for D, x in product((1, 2, 3, 7), (Fraction(1, 3), Fraction(4, 5), Fraction(1))):
         powers = {z: x ** (z * z) for z in range(-D, D + 1)}
         start, slope = sum(z * z * power for z, power in powers.items()), -sum(powers.values())
-        is_line = all(evaluate(claim.printed, D=D, V=V, x=x) == start + slope * V for V in (1, 2, 7))
-        first, second, third = (evaluate(claim.printed, D=D, V=1, x=x + Fraction(k, 9)) for k in (0, 1, 2))
-        tried.append((described(D=D, x=x), is_line and (second - first == third - second) is (D == 1)))
-    return cases(tried)
+        is_line = all(evaluate(claim.judged, D=D, V=V, x=x) == start + slope * V for V in (1, 2, 7))
+        first, second, third = (evaluate(claim.judged, D=D, V=1, x=x + Fraction(k, 9)) for k in (0, 1, 2))
+        yield described(D=D, x=x), (is_line and (second - first == third - second) is (D == 1))
 
 
 def direction(claim: Claim) -> str:
@@ -137,9 +146,9 @@ def direction(claim: Claim) -> str:
     return words.pop() if len(words) == 1 else "not monotone"
 
 
-def range_of(claim: Claim) -> Cases:
+@by_cases
+def range_of(claim: Claim) -> Iterator[Case]:
     """The printed range of V, C or δ holds exactly for the γ of (23): tried at both ends and beyond."""
-    tried = []
     for world in NEAR_RANGE:
         values = {
             "V": sum(z * z * mass for z, mass in world.masses.items()),
@@ -147,8 +156,7 @@ def range_of(claim: Claim) -> Cases:
             "delta": world.p(-world.D),
         }
         inside = _is_edge(world.D, Fraction(world.eps), Fraction(world.gamma))
-        tried.append((str(world), world.evaluate(claim.printed, **values) is inside))
-    return cases(tried)
+        yield str(world), (world.evaluate(claim.judged, **values) is inside)
 
 
 def variance_formula(claim: Claim) -> Cases:
@@ -156,7 +164,7 @@ def variance_formula(claim: Claim) -> Cases:
     return cases(
         (
             str(world),
-            world.evaluate(claim.printed) == sum(z * z * mass for z, mass in world.masses.items()),
+            world.evaluate(claim.judged) == sum(z * z * mass for z, mass in world.masses.items()),
         )
         for world in NEAR_RANGE
     )
@@ -165,46 +173,43 @@ def variance_formula(claim: Claim) -> Cases:
 def delta_at_edge(claim: Claim) -> Cases:
     """The printed δ is the least that the definition allows wherever z* = −D."""
     return cases(
-        (str(world), world.evaluate(claim.printed) == world.delta)
+        (str(world), world.evaluate(claim.judged) == world.delta)
         for world in NEAR_RANGE
         if _is_edge(world.D, Fraction(world.eps), Fraction(world.gamma))
     )
 
 
-def limit_from_above(claim: Claim) -> Cases:
+@by_cases
+def limit_from_above(claim: Claim) -> Iterator[Case]:
     """V or δ at γ = ε/(2D − 1) + ι comes down to the printed limit as ι rises to 0."""
-    tried = []
     for D, eps in product((1, 2, 4, 11), EPSILONS):
-        limit = evaluate(claim.printed, D=D, eps=enclosed(eps))
+        limit = evaluate(claim.judged, D=D, eps=enclosed(eps))
         distances = []
         for power in (1, 10, 20, 30):
             rate = enclosed(eps / (2 * D - 1) - 2 * eps / (4 * D * D - 1) / 10**power)
             distances.append(_quantity(claim.at["of"], D, rate) / limit - 1)
         falls = all(less(later * 10**8, earlier) for earlier, later in pairwise(distances))
-        tried.append((described(D=D, eps=eps), falls and less(enclosed(0), distances[-1])))
-    return cases(tried)
+        yield described(D=D, eps=eps), (falls and less(enclosed(0), distances[-1]))
 
 
-def limit_attained(claim: Claim) -> Cases:
+@by_cases
+def limit_attained(claim: Claim) -> Iterator[Case]:
     """The printed V or δ is what γ = ε/(2D − 1) itself has: the variance, or the least δ by definition."""
-    tried = []
     for world in NEAR_RANGE:
         if world.gamma * (2 * world.D - 1) == world.eps:
             second = sum(z * z * mass for z, mass in world.masses.items())
             true = second if claim.at["of"] == "V" else world.delta
-            tried.append((str(world), world.evaluate(claim.printed) == true))
-    return cases(tried)
+            yield str(world), (world.evaluate(claim.judged) == true)
 
 
-def first_case_best(claim: Claim) -> Cases:
+@by_cases
+def first_case_best(claim: Claim) -> Iterator[Case]:
     """The printed δ is below that of every γ with z* ≤ −D, and is what γ = ε/(2D − 1) itself has."""
-    tried = []
     for world in NEAR_RANGE:
-        bound = world.evaluate(claim.printed)
+        bound = world.evaluate(claim.judged)
         if world.gamma * (2 * world.D - 1) <= world.eps:
             is_end = world.gamma * (2 * world.D - 1) == world.eps
-            tried.append((str(world), bound == world.delta if is_end else bound < world.delta))
-    return cases(tried)
+            yield str(world), (bound == world.delta if is_end else bound < world.delta)
 
 
 def without_plateau(claim: Claim) -> Truth:
@@ -225,9 +230,12 @@ def without_plateau(claim: Claim) -> Truth:
         free.append((f"D = {D}, gamma = {gamma}", not kept or trend(values) == "decreasing"))
     return Truth(
         {
-            "ι a fixed share of its domain, as in all examples: δ falls strictly": cases(shares),
-            "any γ in the range: δ still tends to 0": cases(vanishes),
-            "any γ in the range: δ falls strictly": cases(free),
+            name: cases(tried, word="no plateau", instead="a plateau")
+            for name, tried in (
+                ("ι a fixed share of its domain, as in all examples: δ falls strictly", shares),
+                ("any γ in the range: δ still tends to 0", vanishes),
+                ("any γ in the range: δ falls strictly", free),
+            )
         }
     )
 
@@ -260,7 +268,10 @@ def proposition_3_pmf(claim: Claim) -> Cases:
     return cases(
         (
             f"{world}, -iota = {-iota}/40 of its largest value",
-            all(world.evaluate(claim.printed, z=z, iota=iota) == mass for z, mass in world.masses.items()),
+            all(
+                world.evaluate(claim.judged, z=z, iota=iota * UNIT) == mass
+                for z, mass in world.masses.items()
+            ),
         )
         for world, iota in _designs()
     )
@@ -275,7 +286,7 @@ def proposition_3_value(claim: Claim) -> Truth:
         tried.append(
             (
                 f"{world}, -iota = {-iota}/40 of its largest value",
-                world.evaluate(claim.printed, iota=iota) == true,
+                world.evaluate(claim.judged, iota=iota * UNIT) == true,
             )
         )
     return Truth({"": cases(tried)}, numbers=_example_signs())
@@ -285,7 +296,9 @@ def proposition_3_holds(claim: Claim) -> Truth:
     """The noise with the printed γ has z* = −D and δ(ε) = p(−D), by the definition of privacy."""
     tried = []
     for world, iota in _designs():
-        noise = World(world.base, world.D, int(world.evaluate(claim.printed, iota=iota)), world.eps)
+        noise = World(
+            world.base, world.D, int(world.evaluate(claim.judged, iota=iota * UNIT) / UNIT), world.eps
+        )
         edge = _is_edge(noise.D, Fraction(noise.eps), Fraction(noise.gamma))
         tried.append(
             (f"{world}, -iota = {-iota}/40 of its largest value", edge and noise.delta == noise.p(-noise.D))
@@ -308,17 +321,16 @@ def _example_signs() -> dict[str, str]:
     return numbers
 
 
-def beaten(claim: Claim) -> Cases:
+@worded("not the least δ", "the least δ")
+def beaten(claim: Claim) -> Iterator[Case]:
     """For ε ≤ ln(D/3) a γ slightly above the range has a smaller δ than the range's best, its upper end."""
-    tried = []
     for D, share in product((4, 5, 7, 11, 15, 25, 40), (Fraction(1, 10), Fraction(1, 2), Fraction(1))):
         eps = share * Fraction(math.log(D / 3))  # float64, a hair off: the bound is not sharp
         end = eps / (2 * D - 1)
         best, above = (
             delta_at(enclosed(eps), D, enclosed(end * factor)) for factor in (1, Fraction(1001, 1000))
         )
-        tried.append((described(D=D, eps=eps), less(above, best)))
-    return cases(tried)
+        yield described(D=D, eps=eps), (less(above, best))
 
 
 # --- Figure 2 ---------------------------------------------------------------------------------
@@ -329,16 +341,10 @@ def limit_curve(D: int, eps: Fraction) -> Any:
     return _edge_mass(D, eps / (2 * D - 1))
 
 
-def wider_is_better(claim: Claim) -> Cases:
-    """The printed relation between the δ of (29) at different D, for every ε of a wide grid."""
-    supports = claim.at.get("D", [1, 2, 3, 7, 11, 14, 25])
-    return cases(
-        (
-            described(D=D, eps=eps),
-            evaluate(claim.printed, D=D, delta=lambda at, eps=eps: limit_curve(int(at), eps)) is True,
-        )
-        for D, eps in product(supports, EPSILONS)
-    )
+def wider(claim: Claim) -> str:
+    """How the δ of (29) runs as D grows, for every ε of a wide grid."""
+    words = {trend([limit_curve(D, eps) for D in (1, 2, 3, 4, 7, 11, 15, 16, 25)]) for eps in EPSILONS}
+    return words.pop() if len(words) == 1 else "not monotone"
 
 
 def falls_with_epsilon(claim: Claim) -> str:
@@ -384,9 +390,13 @@ def gaps(D: int, levels: tuple[Fraction, ...] = LEVELS) -> tuple[Gap, ...]:
     return tuple(rows)
 
 
-def _within(D: int, factor: Fraction, rows: tuple[Gap, ...]) -> Cases:
-    """Whether the formula's δ is at most this many times the grid's."""
-    return cases((described(D=D, eps=gap.eps), gap.formula.upper <= factor * gap.grid.lower) for gap in rows)
+def _ratio(above: Enclosure, below: Enclosure) -> Enclosure:
+    return Enclosure(above.lower / below.upper, above.upper / below.lower)
+
+
+def _most(rows: Iterable[Gap]) -> Enclosure:
+    """The largest multiple of the grid's δ that the formula's is."""
+    return max((_ratio(gap.formula, gap.grid) for gap in rows), key=lambda ratio: ratio.lower)
 
 
 def _largest(D: int) -> dict[str, str]:
@@ -403,8 +413,8 @@ def gap_is_small(claim: Claim) -> Truth:
     """Each threshold of ``within`` as a reading of "small", for the supports of the figure."""
     return Truth(
         {
-            name: joined([_within(D, Fraction(factor), gaps(D)) for D in (11, 15)])
-            for name, factor in claim.at["within"].items()
+            name: Level(_most([*gaps(11), *gaps(15)]), limits=("1", limit))
+            for name, limit in claim.at["within"].items()
         },
         numbers=_largest(11) | _largest(15),
     )
@@ -412,37 +422,37 @@ def gap_is_small(claim: Claim) -> Truth:
 
 def gap_closes(claim: Claim) -> Truth:
     """Whether the formula's δ is as low as the grid's at some ε of the figure, for each support."""
-    closes = {
-        D: (described(D=D), any(gap.formula.upper <= gap.grid.lower for gap in gaps(D))) for D in (11, 15)
-    }
+    least = [
+        min((_ratio(gap.formula, gap.grid) for gap in gaps(D)), key=lambda ratio: ratio.upper)
+        for D in (11, 15)
+    ]
+    least.sort(key=lambda ratio: ratio.lower)
     return Truth(
-        {
-            "for one of the two supports": cases([("both", any(closed for _, closed in closes.values()))]),
-            "for each of them": cases(closes.values()),
-        },
+        {"for one of the two supports": Level(least[0]), "for each of them": Level(least[1])},
         numbers=_largest(11) | _largest(15),
     )
 
 
 def grid_is_best(claim: Claim) -> Truth:
     """Whether some γ off the grid has a smaller δ: the best of all is one of the kinks ε/(2m − 1)."""
-    exact, nearly = [], []
+    excess: dict[int, list[Enclosure]] = {}
     numbers: dict[str, str] = {"levels": str(len(LEVELS))}
     for D in (11, 15):
-        for gap in gaps(D):
-            name, chosen = described(D=D, eps=gap.eps), best_gamma.best(gap.eps, support=D)
-            best = certified.delta(chosen, gap.eps)
-            exact.append((name, best.upper >= gap.grid.lower))
-            nearly.append((name, gap.grid.upper <= Fraction(claim.at["within"]) * best.lower))
+        best = [certified.delta(best_gamma.best(gap.eps, support=D), gap.eps) for gap in gaps(D)]
+        ratios = [_ratio(gap.grid, least) for gap, least in zip(gaps(D), best, strict=True)]
+        excess[D] = [Enclosure(ratio.lower - 1, ratio.upper - 1) for ratio in ratios]
         numbers |= _largest(D) | {
             f"better{D}": str(sum(gap.formula.upper < gap.grid.lower for gap in gaps(D))),
+            f"cost{D}": f"{100 * max(float(value) for value in excess[D]):.2f} %",
             f"bound{D}": f"{100 * math.expm1(D * D * 1e-4):.1f} %",
         }
-    numbers |= {"missed": str(sum(not holds for _, holds in exact)), "pairs": str(len(exact))}
+    both = [*excess[11], *excess[15]]
+    numbers |= {"missed": str(sum(value.lower > 0 for value in both)), "pairs": str(len(both))}
+    most = max(both, key=lambda value: value.lower)
     return Truth(
         {
-            "no γ at all does better": cases(exact),
-            f"to within a factor of {claim.at['within']}": cases(nearly),
+            "no γ at all does better": Level(most, "%", limits=("0",)),
+            "to within what a picture shows": Level(most, "%", limits=(claim.at["within"],)),
         },
         numbers=numbers,
     )
@@ -450,12 +460,11 @@ def grid_is_best(claim: Claim) -> Truth:
 
 def good_strategy(claim: Claim) -> Truth:
     """The factor of ``within`` for the supports of the figure, and for wider ones."""
-    factor = Fraction(claim.at["within"])
     wide = {D: gaps(D, (Fraction(claim.at["eps"]),)) for D in claim.at["wider"]}
     return Truth(
         {
-            "D = 11 and 15, as drawn": joined([_within(D, factor, gaps(D)) for D in (11, 15)]),
-            "wider supports": joined([_within(D, factor, rows) for D, rows in wide.items()]),
+            "D = 11 and 15, as drawn": Level(_most([*gaps(11), *gaps(15)])),
+            "wider supports": Level(_most([gap for rows in wide.values() for gap in rows])),
         },
         numbers=_largest(11)
         | _largest(15)

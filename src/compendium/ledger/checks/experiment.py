@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
-from compendium.ledger.claims import Claim
+from compendium.ledger.claims import Claim, ends
 from compendium.ledger.formulas import (
     EPSILONS,
     SUPPORTS,
+    Case,
     Cases,
     agree,
+    by_cases,
     cases,
     described,
     enclosed,
     evaluate,
+    holds_between,
     less,
+    worded,
 )
-from compendium.ledger.verdicts import Truth
+from compendium.ledger.verdicts import INFINITE, Level, Truth
 from compendium.studies import sweep
 from tablebuilder_dp import certified, design, sampling
 from tablebuilder_dp.noise import Noise
@@ -103,17 +107,6 @@ MEASURES: dict[str, Callable[[Point], Any]] = {
 """How far a table is from its design, as intervals: by size for the bias, else in proportion."""
 
 
-def tried(formula: str, bits: int, *, full: bool = False, both: bool = False) -> Iterable[tuple[str, bool]]:
-    """A formula at the points of one key size, or only at those with full support."""
-    for point in points(bits):
-        if point.table.full_support or not full:
-            yield point.name, evaluate(formula, **point.names(both=both)) is True
-
-
-def _formula(claim: Claim) -> str:
-    return str(claim.at.get("formula", claim.printed))
-
-
 def _shown(value: Any) -> str:
     return f"{float(enclosure(value) if isinstance(value, Ball) else value):.3g}".replace("e-0", "e-")
 
@@ -126,7 +119,7 @@ def iota(claim: Claim) -> Cases:
     return cases(
         (
             described(D=support, eps=epsilon),
-            (printed := evaluate(claim.printed, D=support, eps=epsilon)) > 0
+            (printed := evaluate(claim.judged, D=support, eps=epsilon)) > 0
             and printed <= 2 * epsilon / (4 * support**2 - 1)
             and printed == -design.proposition_3(epsilon, support=support).iota,
         )
@@ -143,7 +136,7 @@ def bias(claim: Claim) -> Truth:
 
 
 def compared(claim: Claim) -> Truth:
-    """How the errors of the three key sizes compare: at each ε, and the largest over these ε.
+    """The order of the errors of the three key sizes: at each ε, and of the largest over these ε.
 
     Where one of the errors can be infinite, only the ε at which all three tables have full support count.
     """
@@ -155,36 +148,43 @@ def compared(claim: Claim) -> Truth:
     ]
     errors = [[measure(point) for point in row] for row in rows]
     worst = [max(column, key=lambda error: error.mid()) for column in zip(*errors, strict=True)]
-    outcomes = [
-        (described(eps=row[0].design.epsilon), _in_order(claim.printed, error))
-        for row, error in zip(rows, errors, strict=True)
-    ]
+    orders = [_order(error) for error in errors]
+    usual = _order(worst)
+    nearer = (
+        f"{float(row[0].design.epsilon):g}" for row, order in zip(rows, orders, strict=True) if order != usual
+    )
     made = rows[0][0].design
-    nearer = ", ".join(name.removeprefix("eps = ") for name, holds in outcomes if not holds)
     return Truth(
         {
-            "the largest over these ε": cases([("the largest", _in_order(claim.printed, worst))]),
-            "at each of these ε": cases(outcomes),
+            "the largest over these ε": usual,
+            "at each of these ε": usual if set(orders) == {usual} else "not the same at each",
         },
-        numbers={"nearer": nearer, "gap": str(1 - (2 * D - 1) * made.gamma / made.epsilon)}
+        numbers={"nearer": ", ".join(nearer), "gap": str(1 - (2 * D - 1) * made.gamma / made.epsilon)}
         | {f"e{bits}": _shown(error) for bits, error in zip(BITS, worst, strict=True)},
     )
 
 
-def _in_order(formula: str, errors: Sequence[Any]) -> bool:
-    return evaluate(formula, **{f"e{bits}": error for bits, error in zip(BITS, errors, strict=True)}) is True
+def _order(errors: Sequence[Any]) -> str:
+    """Three errors in their order, the smallest first."""
+    ranked = sorted(zip(BITS, errors, strict=True), key=lambda pair: pair[1].mid())
+    if not all(less(a, b) for (_, a), (_, b) in pairwise(ranked)):
+        raise ArithmeticError("two errors cannot be told apart")
+    return " < ".join(f"e{bits}" for bits, _ in ranked)
+
+
+def effect(claim: Claim) -> Level:
+    """How many times the bias of one key size that of the next larger one is, at the least."""
+    sizes = [MEASURES["bias"](points(bits)[0]) for bits in BITS]
+    return Level(min((enclosure(a / b) for a, b in pairwise(sizes)), key=lambda ratio: ratio.lower))
 
 
 # --- full support -----------------------------------------------------------------------------
 
 
-def support_count(claim: Claim) -> Cases:
+def support_count(claim: Claim) -> str:
     """For how many of the ε the table has full support."""
-    series = points(claim.at["bits"])
-    full = sum(point.table.full_support for point in series)
-    return cases(
-        [(f"{full} of {len(series)} with full support", evaluate(claim.printed, full=full, all=len(series)))]
-    )
+    full = {point.table.full_support for point in points(claim.at["bits"])}
+    return "not all" if len(full) == 2 else "all" if full == {True} else "none"
 
 
 def last_full_support(claim: Claim) -> Fraction:
@@ -196,31 +196,23 @@ def last_full_support(claim: Claim) -> Fraction:
 def support_lost(claim: Claim) -> Cases:
     """The printed condition on ε is exactly that for a table without full support."""
     return cases(
-        (point.name, evaluate(claim.printed, eps=point.design.epsilon) is not point.table.full_support)
+        (point.name, evaluate(claim.judged, eps=point.design.epsilon) is not point.table.full_support)
         for point in points(claim.at["bits"])
     )
 
 
-def full_support(claim: Claim) -> Cases:
-    """Full support at every ε."""
-    return cases((point.name, point.table.full_support) for point in points(claim.at["bits"]))
-
-
-def support_needs(claim: Claim) -> Cases:
+@by_cases
+def support_needs(claim: Claim) -> Iterator[Case]:
     """A noise value is lost if and only if KEYSIZE is too small: unless it meets the claim's condition.
 
     Besides powers of two, the two key sizes on either side of 1/δ are tried.
     """
-    outcomes = []
     for point in points(8)[:: claim.at["every"]]:
         edge = math.floor(1 / point.delta.upper)
         for keysize in (*(2**bits for bits in range(4, 33, 4)), max(edge, 2), edge + 1):
             table = sampling.lookup_table(Noise(D, point.design.gamma), keysize=keysize)
-            met = evaluate(_formula(claim), KEYSIZE=keysize, delta=enclosed(point.delta))
-            outcomes.append(
-                (f"{described(eps=point.design.epsilon)}, KEYSIZE {keysize}", met is table.full_support)
-            )
-    return cases(outcomes)
+            met = evaluate(claim.judged, KEYSIZE=keysize, delta=enclosed(point.delta))
+            yield f"{described(eps=point.design.epsilon)}, KEYSIZE {keysize}", (met is table.full_support)
 
 
 # --- the variance -----------------------------------------------------------------------------
@@ -235,12 +227,11 @@ def _sizes(bits: int, *, full: bool = False) -> list[Enclosure]:
     )
 
 
-def _power_of_ten(size: Enclosure) -> Fraction:
-    """The power of ten that is nearest on a logarithmic scale: 10^k with 10^(2k−1) ≤ x² < 10^(2k+1)."""
-    power = round(math.log10(float(size)))
-    low, high = (Fraction(10) ** (2 * power + step) for step in (-1, 1))
-    if not low <= size.lower**2 <= size.upper**2 < high:
-        raise ArithmeticError(f"no power of ten is certainly nearest to {float(size)}")
+def order_of_magnitude(size: Enclosure) -> Fraction:
+    """The power of ten of a number in scientific notation: 10^k with 10^k ≤ x < 10^(k+1)."""
+    power = math.floor(math.log10(float(size)))
+    if not Fraction(10) ** power <= size.lower <= size.upper < Fraction(10) ** (power + 1):
+        raise ArithmeticError(f"the order of magnitude of {float(size)} is not certain")
     return Fraction(10) ** power
 
 
@@ -250,24 +241,30 @@ def _times(size: Enclosure, printed: str) -> str:
 
 
 def variance_order(claim: Claim) -> Truth:
-    """The order of magnitude of the variance error: of the largest, and of the median one."""
+    """The order of magnitude of the variance error: the largest, the median, and the mean with sign."""
     bits = claim.at["bits"]
     sizes = _sizes(bits)
+    errors = [point.error() for point in points(bits)]
+    mean = [
+        sum((getattr(error, end) for error in errors), Fraction(0)) / len(errors)
+        for end in ("lower", "upper")
+    ]
     chosen = {
-        "largest": sizes[-1],
-        "median": sizes[len(sizes) // 2],
+        "the largest of the 25": sizes[-1],
+        "their median": sizes[len(sizes) // 2],
+        "the size of their mean with sign": Enclosure(*sorted(map(abs, mean))),
     }
-    signed = sum(float(point.error()) for point in points(bits)) / len(sizes)
+    signed = float(mean[0])
     numbers = {
         "smallest": _shown(sizes[0]),
-        "median": _shown(chosen["median"]),
+        "median": _shown(chosen["their median"]),
         "largest": _shown(sizes[-1]),
         "signed": _shown(signed),
-        "median_times": _times(chosen["median"], claim.printed),
-        "largest_times": _times(sizes[-1], claim.printed),
+        "median_times": _times(chosen["their median"], claim.judged),
+        "largest_times": _times(sizes[-1], claim.judged),
         "right": str(math.floor(-math.log10(float(sizes[-1])))),
     }
-    return Truth({name: _power_of_ten(size) for name, size in chosen.items()}, numbers=numbers)
+    return Truth({name: order_of_magnitude(size) for name, size in chosen.items()}, numbers=numbers)
 
 
 def variance_largest(claim: Claim) -> Truth:
@@ -282,18 +279,59 @@ def variance_largest(claim: Claim) -> Truth:
 # --- Figures 4 and 5 --------------------------------------------------------------------------
 
 
-def at_each_epsilon(claim: Claim) -> Truth:
-    """A formula at each ε of one key size, under the readings that the claim allows."""
-    bits, at = claim.at["bits"], claim.at
-    chosen = {
+def chosen_readings(claim: Claim) -> dict[str, tuple[bool, bool]]:
+    """The readings that the claim allows: over which ε, and which ratios."""
+    return {
         "; ".join(filter(None, (where, side))): (RANGES.get(where, False), SIDES.get(side, False))
-        for where, side in product(at.get("where", [""]), at.get("sides", [""]))
+        for where, side in product(claim.at.get("where", [""]), claim.at.get("sides", [""]))
     }
-    readings = {
-        name: cases(tried(_formula(claim), bits, full=full, both=both))
-        for name, (full, both) in chosen.items()
-    }
-    return Truth(readings, numbers=extremes(bits))
+
+
+def deviation(bits: int, of: str, *, full: bool = False, both: bool = False) -> Enclosure | Fraction:
+    """The largest distance of ε^Q, δ^Q or either from the design, in proportion; ε^Q "above" it is signed."""
+    values: list[Any] = []
+    for point in points(bits):
+        if full and not point.table.full_support:
+            continue
+        after = point.epsilon(both=both)
+        if of != "delta" and not after.is_finite():
+            return INFINITE
+        if of != "delta":
+            change = after / enclosed(point.design.epsilon) - 1
+            values.append(change if of == "above" else abs(change))
+        if of in ("delta", "pair"):
+            values.append(abs(enclosed(point.after.delta) / enclosed(point.delta) - 1))
+    return max(map(enclosure, values), key=lambda value: value.lower)
+
+
+def close(claim: Claim) -> Truth:
+    """How far ε^Q or δ^Q gets from ε or δ, under the readings that the claim allows."""
+    bits, of = claim.at["bits"], claim.at["of"]
+    return Truth(
+        {
+            name: Level(deviation(bits, of, full=full, both=both), "%")
+            for name, (full, both) in chosen_readings(claim).items()
+        },
+        numbers=extremes(bits),
+    )
+
+
+def side(claim: Claim) -> Truth:
+    """Whether ε^Q or δ^Q is higher or lower than ε or δ at every ε, under the claim's readings."""
+    readings = {}
+    for name, (full, both) in chosen_readings(claim).items():
+        signs = set()
+        for point in points(claim.at["bits"]):
+            if full and not point.table.full_support:
+                continue
+            names = point.names(both=both)
+            after, before = (enclosed(names[f"{claim.at['of']}{end}"]) for end in ("Q", ""))
+            is_higher = not after.is_finite() or less(before, after)
+            if not is_higher and not less(after, before):
+                raise ArithmeticError(f"neither higher nor lower: {point.name}")
+            signs.add(is_higher)
+        readings[name] = "higher or lower" if len(signs) > 1 else "higher" if signs == {True} else "lower"
+    return Truth(readings, numbers=extremes(claim.at["bits"]))
 
 
 def extremes(bits: int) -> dict[str, str]:
@@ -341,41 +379,46 @@ def extremes(bits: int) -> dict[str, str]:
 def slightly_lower(claim: Claim) -> Truth:
     """How far ε^Q lies below ε: at every ε with full support, and at the median one."""
     bits = claim.at["bits"]
-    full = [point for point in points(bits) if point.table.full_support]
-    ranked = sorted(full, key=lambda point: float(enclosure(point.epsilon())) / float(point.design.epsilon))
-    middle = ranked[len(ranked) // 2]
+    below = sorted(
+        (
+            enclosure(1 - point.epsilon() / enclosed(point.design.epsilon))
+            for point in points(bits)
+            if point.table.full_support
+        ),
+        key=lambda value: value.lower,
+    )
+    middle = below[len(below) // 2]
     return Truth(
         {
-            "at every ε with full support": cases(tried(claim.printed, bits, full=True)),
-            "at the median of these ε": cases(
-                [(middle.name, evaluate(claim.printed, **middle.names()) is True)]
-            ),
+            "at every ε with full support": Level(below[-1], "%"),
+            "at the median of these ε": Level(middle, "%"),
         },
-        numbers=extremes(bits)
-        | {
-            "median": f"{100 - 100 * float(enclosure(middle.epsilon())) / float(middle.design.epsilon):.2g} %"
-        },
+        numbers=extremes(bits) | {"median": f"{100 * float(middle):.2g} %"},
     )
 
 
-def jittery(claim: Claim) -> Cases:
-    """ε^Q/ε both rises and falls by more than a given step as ε grows, where the support is full."""
-    outcomes, step = [], enclosed(Fraction(claim.at["by"]))
+def jitter(claim: Claim) -> Level:
+    """The largest rise and the largest fall of ε^Q/ε from one ε to the next: the smaller of the two.
+
+    Where the support is full; the smallest of these over the key sizes of the claim.
+    """
+    steps = []
     for bits in claim.at["bits"]:
         ratios = [
             point.epsilon() / enclosed(point.design.epsilon)
             for point in points(bits)
             if point.table.full_support
         ]
-        for word, swapped in (("rises", False), ("falls", True)):
-            steps = ((b, a) if swapped else (a, b) for a, b in pairwise(ratios))
-            outcomes.append((f"KEYSIZE 2^{bits}, {word}", any(less(a + step, b) for a, b in steps)))
-    return cases(outcomes)
+        changes = [enclosure(b - a) for a, b in pairwise(ratios)]
+        rise = max(changes, key=lambda change: change.lower)
+        fall = min(changes, key=lambda change: change.upper)
+        steps += [rise, Enclosure(-fall.upper, -fall.lower)]
+    return Level(min(steps, key=lambda step: step.lower), "%")
 
 
-def without_ceiling(claim: Claim) -> Cases:
+@worded("proportional", "not proportional")
+def without_ceiling(claim: Claim) -> Iterator[Case]:
     """Without the ceiling the largest ratio of neighbouring masses is e^(γ(2D−1)), and γ/ε is fixed."""
-    outcomes = []
     share = {point.design.gamma / point.design.epsilon for point in points(8)}
     for point in points(8):
         rate = enclosed(point.design.gamma)
@@ -383,25 +426,26 @@ def without_ceiling(claim: Claim) -> Cases:
         top = (rate * (2 * D - 1)).exp()
         ratios = [b / a for a, b in pairwise(masses)]
         smooth = agree(ratios[0], top) and all(less(ratio, top) for ratio in ratios[1:])
-        outcomes.append((described(eps=point.design.epsilon), smooth and len(share) == 1))
-    return cases(outcomes)
+        yield described(eps=point.design.epsilon), (smooth and len(share) == 1)
 
 
 def only_largest_key(claim: Claim) -> Truth:
-    """A formula holds at every ε for the largest key size, and for no other."""
-    chosen = {side: SIDES.get(side, False) for side in claim.at.get("sides", [""])}
-    readings = {
-        side: cases(
-            (f"KEYSIZE 2^{bits}", _all(_formula(claim), bits, both=both) is (bits == claim.at["bits"]))
-            for bits in BITS
-        )
-        for side, both in chosen.items()
-    }
-    return Truth(readings, numbers=extremes(16))
-
-
-def _all(formula: str, bits: int, *, full: bool = False, both: bool = False) -> bool:
-    return not cases(tried(formula, bits, full=full, both=both)).failures
+    """How close the largest key size stays over the whole range, and from which limit on another does too."""
+    of, bits = claim.at["of"], claim.at["bits"]
+    return Truth(
+        {
+            name: Level(
+                deviation(bits, of, both=both),
+                "%",
+                until=min(
+                    (deviation(other, of, both=both) for other in BITS if other != bits),
+                    key=lambda value: ends(value)[0],
+                ),
+            )
+            for name, (_, both) in chosen_readings(claim).items()
+        },
+        numbers=extremes(16),
+    )
 
 
 def caption_and_text(claim: Claim) -> Truth:
@@ -419,7 +463,7 @@ def caption_and_text(claim: Claim) -> Truth:
     for name, full in (("both about every ε", False), ("the text about the ε with full support", True)):
         low = max(excess(16, full=full), excess(32, full=False))
         high = min(excess(8, full=full), excess(16, full=False))
-        readings[name] = cases([("no tolerance fits", low < high)])
+        readings[name] = "together" if low < high else "apart"
         numbers = {"low": f"{float(100 * low):.3g} %", "high": f"{float(100 * high):.3g} %"}
     return Truth(readings, numbers=numbers)
 
@@ -428,10 +472,18 @@ def kept(claim: Claim) -> Truth:
     """The printed ε is a true guarantee of the table: δ by definition, at ε, is δ^Q at most."""
     series = points(claim.at["bits"])
     readings = {
-        side: cases(tried(_formula(claim), claim.at["bits"], both=both)) for side, both in SIDES.items()
+        name: cases(
+            (
+                (point.name, holds_between(claim.judged, [eps, after], eps=eps, epsQ=after))
+                for point in series
+                for eps, after in [(enclosed(point.design.epsilon), point.epsilon(both=both))]
+            ),
+            whole=True,
+        )
+        for name, both in SIDES.items()
     }
     true = [(point.name, max(true_delta(point)) <= point.after.delta) for point in series]
-    return Truth(readings | {"δ of the table at ε is at most δ^Q": cases(true)})
+    return Truth(readings | {"δ of the table at ε is at most δ^Q": cases(true, whole=True)})
 
 
 def true_delta(point: Point) -> tuple[Fraction, Fraction]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
@@ -14,19 +14,22 @@ from compendium.ledger.formulas import (
     GAMMAS,
     NOISES,
     SUPPORTS,
+    Case,
     Cases,
     agree,
     cases,
     described,
     enclosed,
     evaluate,
+    has_sides,
     less,
     on_grid,
+    worded,
 )
 from compendium.ledger.verdicts import Truth
 from tablebuilder_dp import certified
 from tablebuilder_dp.noise import Noise
-from tablebuilder_dp.support.intervals import Enclosure, enclosure
+from tablebuilder_dp.support.intervals import enclosure
 
 VARIANCES = tuple((D, Fraction(k * D * (D + 1), 3 * 8)) for D in SUPPORTS for k in range(1, 8))
 """Supports with variances at eighths of Proposition 1's bound."""
@@ -62,33 +65,65 @@ def sensitivity(claim: Claim) -> int:
     return largest
 
 
-def kind_of_privacy(claim: Claim) -> Cases:
-    """The printed range holds for the least δ at every ε."""
-
-    def holds(D: int, gamma: Fraction, eps: Fraction) -> bool:
+def kind_of_privacy(claim: Claim) -> str:
+    """Which of the definition's two kinds the least δ has at every ε: 0, or above 0 and at most 1."""
+    kinds = set()
+    for (D, gamma), eps in product(NOISES[::4], EPSILONS):
         delta = certified.delta(Noise(D, gamma), eps, digits=5)
-        return evaluate(claim.printed, delta=enclosed(delta)) is True
+        kinds.add(
+            "approximate" if 0 < delta.lower <= delta.upper <= 1 else "pure" if delta.upper == 0 else "none"
+        )
+    return " or ".join(sorted(kinds))
 
-    return on_grid("D gamma eps", ((D, gamma, eps) for D, gamma in NOISES[::4] for eps in EPSILONS), holds)
+
+def neighbours_kept(claim: Claim) -> Truth:
+    """Whether counts of at least D have only neighbours for which the same is assumed, and outputs above 0.
+
+    The noise added does not ask for it: both counts of a pair may give outputs below 0.
+    """
+    pairs = [(D, n, other) for D in SUPPORTS for n in range(D, D + 4) for other in (n - 1, n, n + 1)]
+    return Truth(
+        {
+            "outputs may be negative": cases(
+                ((described(D=D, n=n), abs(n - other) <= 1) for D, n, other in pairs),
+                word="closed",
+                instead="not closed",
+            ),
+            "outputs are non-negative": cases(
+                ((described(D=D, n=n, neighbour=other), other - D >= 0) for D, n, other in pairs),
+                word="closed",
+                instead="not closed",
+            ),
+        }
+    )
 
 
 def non_negative(claim: Claim) -> Cases:
     """The least output is n − D."""
     grid = ((D, n) for D in SUPPORTS for n in range(2 * D + 2))
-    return on_grid("D n", grid, lambda D, n: evaluate(claim.printed, n=n, D=D) is (n - D >= 0))
+    return on_grid("D n", grid, lambda D, n: evaluate(claim.judged, n=n, D=D) is (n - D >= 0))
+
+
+def inside(D: int, mass: Callable[[int], Any]) -> Callable[[Fraction], Any]:
+    """A mass function on [−D, D] alone: nothing is printed of other values, and none is asked for there."""
+
+    def asked(z: Fraction) -> Any:
+        if abs(z) > D:
+            raise LookupError(f"{z} is outside [-{D}, {D}]")
+        return mass(int(z))
+
+    return asked
 
 
 def zero_bias(claim: Claim) -> Cases:
-    """A shape without bias: z and −z have the same mass, to the last bit."""
+    """The printed mean of the noise, exactly: e^−γ is a rational number here, and so is every mass."""
 
-    def mass(D: int, gamma: Fraction, z: int) -> Enclosure:
-        return enclosure(evaluate(claim.printed, z=z, D=D, gamma=enclosed(gamma)))
+    def holds(D: int, x: Fraction) -> bool:
+        lopsided = sum(z * (z + D) ** 2 for z in range(-D, D + 1))
+        speaks = has_sides(claim.judged, [lopsided, 0], D=D, p=inside(D, lambda z: (z + D) ** 2))
+        return speaks and evaluate(claim.judged, D=D, p=inside(D, lambda z: x ** (z * z))) is True
 
-    return on_grid(
-        "D gamma",
-        NOISES,
-        lambda D, gamma: all(mass(D, gamma, z) == mass(D, gamma, -z) for z in range(1, D + 1)),
-    )
+    return on_grid("D x", product(SUPPORTS, (Fraction(1, 9), Fraction(1, 2), Fraction(9, 10))), holds)
 
 
 def maximum_entropy(claim: Claim) -> Cases:
@@ -99,7 +134,7 @@ def maximum_entropy(claim: Claim) -> Cases:
     """
 
     def holds(D: int, gamma: Fraction) -> bool:
-        shape = [evaluate(claim.printed, z=z, D=D, gamma=enclosed(gamma)) for z in range(-D, D + 1)]
+        shape = [evaluate(claim.judged, z=z, D=D, gamma=enclosed(gamma)) for z in range(-D, D + 1)]
         masses = [mass / sum(shape) for mass in shape]
         top = entropy(masses)
 
@@ -129,7 +164,7 @@ def normaliser(claim: Claim) -> Cases:
         "D gamma",
         NOISES,
         lambda D, gamma: agree(
-            evaluate(claim.printed, D=D, gamma=enclosed(gamma)) * sum(weights(D, gamma)), enclosed(1)
+            evaluate(claim.judged, D=D, gamma=enclosed(gamma)) * sum(weights(D, gamma)), enclosed(1)
         ),
     )
 
@@ -139,23 +174,33 @@ def variance(claim: Claim) -> Cases:
 
     def holds(D: int, gamma: Fraction) -> bool:
         C = 1 / sum(weights(D, gamma))
-        return agree(evaluate(claim.printed, C=C, D=D, gamma=enclosed(gamma)), second_moment(D, gamma))
+        return agree(evaluate(claim.judged, C=C, D=D, gamma=enclosed(gamma)), second_moment(D, gamma))
 
     return on_grid("D gamma", NOISES, holds)
 
 
-def tight_constraint(claim: Claim) -> Cases:
-    """A larger V allows more entropy, so the optimum uses all of it, up to the uniform variance."""
+def tight_constraint(claim: Claim) -> Truth:
+    """A larger V allows more entropy, so the optimum uses all of it, up to the uniform variance.
+
+    Beyond, where γ is negative, more variance is less entropy: the bound is not used up.
+    """
 
     def measures(D: int, gamma: Fraction) -> tuple[Any, Any]:
         V = second_moment(D, gamma)
         return V, sum(weights(D, gamma)).log() + enclosed(gamma) * V
 
-    def holds(D: int, low: Fraction, high: Fraction) -> bool:
-        wide, narrow = measures(D, low), measures(D, high)
-        return less(narrow[0], wide[0]) and less(narrow[1], wide[1])
+    def grows(rates: Sequence[Fraction]) -> Cases:
+        """Whether both V and the entropy grow as γ falls from one rate to the next."""
+        steps = ((D, low, high) for D in SUPPORTS for low, high in pairwise(rates))
+        tried = []
+        for D, low, high in steps:
+            wide, narrow = measures(D, low), measures(D, high)
+            more = less(narrow[0], wide[0]) and less(narrow[1], wide[1])
+            tried.append((described(D=D, **{"gamma": low, "gamma'": high}), more))
+        return cases(tried, word="equality", instead="less")
 
-    return on_grid("D gamma gamma'", ((D, *pair) for D in SUPPORTS for pair in pairwise(GAMMAS)), holds)
+    negative = [-gamma for gamma in reversed(GAMMAS) if gamma < 1]
+    return Truth({"V up to D(D + 1)/3": grows(GAMMAS), "every V": grows([*negative, *GAMMAS])})
 
 
 def polynomial(claim: Claim) -> Cases:
@@ -164,7 +209,7 @@ def polynomial(claim: Claim) -> Cases:
     def holds(D: int, V: Fraction, x: Fraction) -> bool:
         powers = {z: x ** (z * z) for z in range(-D, D + 1)}
         expected = sum((z * z - V) * power for z, power in powers.items())
-        return bool(evaluate(claim.printed, D=D, V=V, x=x) == expected)
+        return bool(evaluate(claim.judged, D=D, V=V, x=x) == expected)
 
     grid = ((D, V, Fraction(k, 10)) for D, V in VARIANCES for k in (1, 5, 9, 15) if D <= 15)
     return on_grid("D V x", grid, holds)
@@ -178,24 +223,25 @@ def coefficients(D: int, V: Fraction) -> dict[int, Fraction]:
 
 def degree(claim: Claim) -> Cases:
     """The printed degree of f."""
-    return on_grid("D V", VARIANCES, lambda D, V: max(coefficients(D, V)) == evaluate(claim.printed, D=D))
+    return on_grid("D V", VARIANCES, lambda D, V: max(coefficients(D, V)) == evaluate(claim.judged, D=D))
 
 
 def sparsity(claim: Claim) -> Truth:
     """Nonzero coefficients at square degrees only, and at each of them."""
-    whole = [(D, Fraction(V)) for D in SUPPORTS for V in range(1, -(-D * (D + 1) // 3))]
+    grid = [*VARIANCES, *((D, Fraction(V)) for D in SUPPORTS for V in range(1, -(-D * (D + 1) // 3)))]
 
-    def squares(D: int) -> set[int]:
-        return {z * z for z in range(D + 1)}
+    def among(D: int, V: Fraction, *, every: bool) -> bool:
+        degrees, squares = set(coefficients(D, V)), {z * z for z in range(D + 1)}
+        return degrees == squares if every else degrees <= squares
 
     return Truth(
         {
-            "at squares only": on_grid(
-                "D V", [*VARIANCES, *whole], lambda D, V: set(coefficients(D, V)) <= squares(D)
-            ),
-            "at every square": on_grid(
-                "D V", [*VARIANCES, *whole], lambda D, V: set(coefficients(D, V)) == squares(D)
-            ),
+            name: cases(
+                ((described(D=D, V=V), among(D, V, every=every)) for D, V in grid),
+                word="squares",
+                instead="other degrees",
+            )
+            for name, every in (("at squares only", False), ("at every square", True))
         }
     )
 
@@ -206,23 +252,22 @@ def polynomial_at(claim: Claim) -> Cases:
 
     def holds(D: int, V: Fraction) -> bool:
         total = sum(value * x**power for power, value in coefficients(D, V).items())
-        return bool(evaluate(claim.printed, D=D, V=V) == total)
+        return bool(evaluate(claim.judged, D=D, V=V) == total)
 
     return on_grid("D V", VARIANCES, holds)
 
 
-def root_between(claim: Claim) -> Cases:
+@worded("between 0 and 1", "elsewhere")
+def root_between(claim: Claim) -> Iterator[Case]:
     """f(1) > 0 gives f a root in (0, 1): f is negative at one such x and positive at a larger one."""
 
     def at(D: int, V: Fraction, gamma: float) -> Any:
         rate = enclosed(Fraction(gamma))
         return sum(enclosed(value) * (-power * rate).exp() for power, value in coefficients(D, V).items())
 
-    def holds(D: int, V: Fraction) -> bool:
+    for D, V in VARIANCES:
         gamma = float(Noise.of_variance(D, V).gamma)
-        return less(at(D, V, 2 * gamma), 0) and less(0, at(D, V, gamma / 2))
-
-    return on_grid("D V", VARIANCES, holds)
+        yield described(D=D, V=V), less(at(D, V, 2 * gamma), 0) and less(0, at(D, V, gamma / 2))
 
 
 def peak_at_zero(claim: Claim) -> Cases:
@@ -231,7 +276,7 @@ def peak_at_zero(claim: Claim) -> Cases:
     def holds(D: int, gamma: Fraction) -> bool:
         masses = weights(D, gamma)
         peaked = all(less(mass, masses[D]) for place, mass in enumerate(masses) if place != D)
-        return evaluate(claim.printed, gamma=gamma) is peaked
+        return evaluate(claim.judged, gamma=gamma) is peaked
 
     signed = (*GAMMAS, Fraction(0), *(-gamma for gamma in GAMMAS))
     return on_grid("D gamma", product(SUPPORTS, signed), holds)
@@ -256,7 +301,7 @@ def proposition_1(claim: Claim) -> Cases:
     return cases(
         (
             f"D = {D}, " + ("V = 0" if gamma is None else described(gamma=gamma)),
-            evaluate(claim.printed, D=D, V=variance_of(D, gamma)) is (gamma is not None and gamma > 0),
+            evaluate(claim.judged, D=D, V=variance_of(D, gamma)) is (gamma is not None and gamma > 0),
         )
         for D, gamma in product(SUPPORTS, rates)
     )
@@ -267,7 +312,7 @@ def uniform_variance(claim: Claim) -> Cases:
     return on_grid(
         "D",
         ((D,) for D in range(1, 200)),
-        lambda D: evaluate(claim.printed, D=D) == Fraction(2 * sum(z * z for z in range(D + 1)), 2 * D + 1),
+        lambda D: evaluate(claim.judged, D=D) == Fraction(2 * sum(z * z for z in range(D + 1)), 2 * D + 1),
     )
 
 
@@ -275,7 +320,7 @@ def uniform_entropy(claim: Claim) -> Cases:
     """The printed entropy of the uniform pmf; no noise of the family has more."""
 
     def holds(D: int, gamma: Fraction) -> bool:
-        top = evaluate(claim.printed, D=enclosed(D))
+        top = evaluate(claim.judged, D=enclosed(D))
         masses = weights(D, gamma)
         size = 2 * D + 1
         ours = entropy([mass / sum(masses) for mass in masses])

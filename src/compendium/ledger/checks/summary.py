@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -9,24 +10,29 @@ from typing import Any
 
 import numpy as np
 
+from compendium.ledger import source
 from compendium.ledger.checks import experiment, noise
-from compendium.ledger.claims import Claim, load
+from compendium.ledger.claims import Claim, ends
 from compendium.ledger.formulas import (
     EPSILONS,
     NOISES,
     SUPPORTS,
-    Cases,
+    Case,
     agree,
+    by_cases,
     cases,
     described,
     enclosed,
     evaluate,
+    less,
+    worded,
 )
-from compendium.ledger.verdicts import Truth
+from compendium.ledger.verdicts import Answer, Level, Truth
 from tablebuilder_dp import certified, design, privacy, sampling
 from tablebuilder_dp.beyond import best_gamma
 from tablebuilder_dp.certified import Enclosed
 from tablebuilder_dp.noise import Noise
+from tablebuilder_dp.support.intervals import Enclosure, enclosure
 
 FIGURE_2 = (11, 15)
 SMALL = tuple((D, gamma) for D, gamma in NOISES if D <= 11)
@@ -62,33 +68,43 @@ def _definition(D: int, gamma: Fraction, epsilon: Fraction) -> tuple[Any, Any]:
     return forward, backward
 
 
-def closed_form(claim: Claim) -> Cases:
+@by_cases
+def closed_form(claim: Claim) -> Iterator[Case]:
     """The printed δ against the definition: the larger of the two divergences of neighbouring counts."""
-    tried = []
     for D, gamma, epsilon in closed_form_cases():
         C = 1 / sum(noise.weights(D, gamma))
         z_star = max(-D, privacy.z_star(Noise(D, gamma), epsilon))
-        printed = evaluate(
-            claim.printed, C=C, D=D, gamma=enclosed(gamma), eps=enclosed(epsilon), zstar=z_star
-        )
+        printed = evaluate(claim.judged, C=C, D=D, gamma=enclosed(gamma), eps=enclosed(epsilon), zstar=z_star)
         ways = _definition(D, gamma, epsilon)
-        tried.append((described(D=D, gamma=gamma, eps=epsilon), all(agree(printed, way) for way in ways)))
-    return cases(tried)
+        yield described(D=D, gamma=gamma, eps=epsilon), (all(agree(printed, way) for way in ways))
 
 
-def incorporated(claim: Claim) -> Cases:
-    """The design's variance lies in the printed range, which ends at the uniform one, and δ(ε) = p(−D)."""
-    tried = []
+def incorporated(claim: Claim) -> Truth:
+    """Whether ε fixes the variance of the entropy problem, and whether (ε, δ) are among its constraints.
+
+    The design's V lies in the range of Proposition 1 and its δ(ε) is p(−D). Were entropy maximised under
+    (ε, δ), no γ of the range with at most the wanted δ could have more entropy than the one that is taken.
+    """
+    fixed, largest = [], []
     for D, epsilon in product(SUPPORTS, EPSILONS):
         made = design.proposition_3(epsilon, support=D)
-        V = certified.variance(made)
-        edge = certified.pmf(made, -D)
-        exact = certified.delta(made, epsilon)
-        uniform = Fraction(2 * sum(z * z for z in range(D + 1)), 2 * D + 1)
-        ends = [evaluate(claim.printed, D=D, V=end) for end in (Fraction(0), uniform)]
-        inside = evaluate(claim.printed, D=D, V=enclosed(V)) is True and ends == [False, False]
-        tried.append((described(D=D, eps=epsilon), inside and agree(enclosed(edge), enclosed(exact))))
-    return cases(tried)
+        V, edge, exact = certified.variance(made), certified.pmf(made, -D), certified.delta(made, epsilon)
+        is_inside = V.lower > 0 and V.upper < Fraction(D * (D + 1), 3)
+        fixed.append((described(D=D, eps=epsilon), is_inside and agree(enclosed(edge), enclosed(exact))))
+    for epsilon, wanted in product(EPSILONS[2:6], (Fraction(1, 100), Fraction(1, 10**4))):
+        made = design.guide(epsilon, wanted)
+        lower = made.gamma - (made.gamma - epsilon / (2 * made.support + 1)) / 1000
+        other = Noise(made.support, lower)
+        has_more = certified.entropy(other).lower > certified.entropy(made).upper
+        allowed = certified.delta(other, epsilon).upper <= wanted
+        largest.append((described(eps=epsilon, delta=wanted), not (has_more and allowed)))
+    words = {"word": "incorporated", "instead": "not incorporated"}
+    return Truth(
+        {
+            "ε and D fix the variance of the entropy problem": cases(fixed, **words),
+            "entropy is maximised under (ε, δ)": cases(largest, **words),
+        }
+    )
 
 
 @cache
@@ -107,60 +123,32 @@ def _over_best(D: int) -> list[tuple[float, float, Fraction]]:
 
 
 def good_delta(claim: Claim) -> Truth:
-    """δ of the design is less than the stated multiple of the best δ for the same ε and D."""
-    bound = float(Fraction(claim.at["times"]))
+    """The largest multiple of the best δ for the same ε and D that the design's δ is."""
     sets = {"D = 11 and 15, as in Figure 2": FIGURE_2, "D up to 100": claim.at["supports"]}
-    readings, numbers = {}, {}
-    for name, supports in sets.items():
-        readings[name] = cases(
-            (
-                (described(D=D, eps=epsilon), max(made, limit) < bound)
-                for D in supports
-                for made, limit, epsilon in _over_best(D)
-            ),
-        )
-    for D in {*FIGURE_2, *claim.at["supports"]}:
-        numbers[f"D{D}"] = f"{max(made for made, _, _ in _over_best(D)):.3g}"
-    return Truth(readings, numbers=numbers)
+    most = {D: max(made for made, _, _ in _over_best(D)) for D in {*FIGURE_2, *claim.at["supports"]}}
+    return Truth(
+        {
+            name: Level(Fraction(max(max(pair[:2]) for D in supports for pair in _over_best(D))))
+            for name, supports in sets.items()
+        },
+        numbers={f"D{D}": f"{ratio:.3g}" for D, ratio in most.items()},
+    )
 
 
-def variance_matters(claim: Claim) -> Cases:
-    """The worst δ among some usual variances over that of the design, at the same ε and D."""
-    tried = []
-    for D, epsilon in product(FIGURE_2, TENTHS[9::5]):
+def variance_matters(claim: Claim) -> Level:
+    """The largest factor that one of the usual variances costs in δ, over all ε, against the design."""
+    factors = []
+    for D, epsilon in product(FIGURE_2, TENTHS):
         made = certified.delta(design.proposition_3(epsilon, support=D), epsilon)
-        others = (
-            certified.delta(Enclosed(D, _gamma(D, V)), epsilon, digits=10) for V in claim.at["variances"]
-        )
-        worst = max(other.lower for other in others)
-        tried.append(
-            (
-                described(D=D, eps=epsilon),
-                evaluate(claim.printed, worst=enclosed(worst), delta=enclosed(made)) is True,
-            )
-        )
-    return cases(tried)
+        for V in claim.at["variances"]:
+            other = certified.delta(Enclosed(D, _gamma(D, V)), epsilon, digits=10)
+            factors.append(Enclosure(other.lower / made.upper, other.upper / made.lower))
+    return Level(max(factors, key=lambda factor: factor.lower))
 
 
 @cache
 def _gamma(D: int, V: int) -> Any:
     return certified.gamma(support=D, variance=V, digits=20)
-
-
-def bytes_needed(claim: Claim) -> Truth:
-    """The bytes of a lookup table: all entries, or all but the last, which is KEYSIZE itself."""
-    tables = [point.table for bits in experiment.BITS for point in experiment.points(bits)[:1]]
-    tables.append(_example_1())
-    readings, numbers = {}, {}
-    for name, short, stored in (("all 2D + 1 entries", "all", None), ("without the last entry", "less", -1)):
-        sizes = {}
-        for table in tables:
-            entries = table.cuts[:stored]
-            width = -(-max(entries).bit_length() // 8)
-            sizes[f"D = {table.support}, KEYSIZE {table.keysize}"] = len(entries) * width
-        readings[name] = cases(((case, size <= claim.at["bytes"]) for case, size in sizes.items()))
-        numbers[short] = str(sizes[f"D = 25, KEYSIZE {2**32}"])
-    return Truth(readings, numbers=numbers)
 
 
 @cache
@@ -176,10 +164,13 @@ def full_use(claim: Claim) -> Truth:
     largest = tables | {point.name: point.table for point in experiment.points(32)}
     return Truth(
         {
-            "KEYSIZE 2^32": cases(((name, table.full_support) for name, table in largest.items())),
-            "every KEYSIZE studied": cases(
-                ((name, table.full_support) for name, table in (tables | every).items())
-            ),
+            name: cases(
+                ((case, table.full_support) for case, table in chosen.items()),
+                whole=True,
+                word="full use",
+                instead="not full use",
+            )
+            for name, chosen in (("KEYSIZE 2^32", largest), ("every KEYSIZE studied", tables | every))
         },
         numbers={
             "lost": str(sum(not table.full_support for table in every.values())),
@@ -188,49 +179,57 @@ def full_use(claim: Claim) -> Truth:
     )
 
 
-def each_key(claim: Claim) -> Cases:
+@worded("each key", "not each key")
+def each_key(claim: Claim) -> Iterator[Case]:
     """All keys, looked up one by one, give each noise value as often as its quantised mass says."""
-    tried = []
     for bits in claim.at["bits"]:
         for point in experiment.points(bits)[:: claim.at["every"]]:
             drawn = sampling.sample(point.table, np.arange(2**bits))
             counts = np.bincount(drawn + experiment.D, minlength=2 * experiment.D + 1)
-            tried.append((point.name, counts.tolist() == list(point.table.weights)))
-    return cases(tried)
+            yield point.name, (counts.tolist() == list(point.table.weights))
 
 
 def identical(claim: Claim) -> Truth:
-    """ε^Q and δ^Q beside ε and δ, and the table's δ at ε by definition, for the printed tolerance."""
+    """The largest distance of (ε^Q, δ^Q) from (ε, δ), one way and both ways; and of the table's δ at ε."""
     bits = claim.at["bits"]
-    readings = {
-        side: cases(experiment.tried(claim.printed, bits, both=both))
+    readings: dict[str, Answer] = {
+        side: Level(experiment.deviation(bits, "pair", both=both), "%")
         for side, both in experiment.SIDES.items()
     }
-    tried = []
-    for point in experiment.points(bits):
-        names = point.names() | {"epsQ": point.design.epsilon, "deltaQ": max(experiment.true_delta(point))}
-        tried.append((point.name, evaluate(claim.printed, **names) is True))
-    return Truth(readings | {"δ of the table at ε, by definition": cases(tried)})
+    at_epsilon = [
+        enclosure(abs(enclosed(max(experiment.true_delta(point))) / enclosed(point.delta) - 1))
+        for point in experiment.points(bits)
+    ]
+    readings["δ of the table at ε, by definition"] = Level(max(at_epsilon, key=lambda far: far.lower), "%")
+    return Truth(readings)
 
 
 def section_of_sampling(claim: Claim) -> str:
-    """The section of the ledger's claims about the lookup table of Example 2, without its subsection."""
-    sections = {other.section.partition("-")[0] for other in load().values() if other.check == "examples.cut"}
+    """The section that holds the equations of quantising and sampling, by the contents of the source."""
+    sections = {source.section_of(equation).partition("-")[0] for equation in claim.at["equations"]}
     return ", ".join(f"Section {section}" for section in sorted(sections))
 
 
 def achieved(claim: Claim) -> Truth:
     """The designed pair is had for the largest keys and for no smaller ones: closely, or never exceeded."""
-    readings = {}
-    for name, formula in (("within 1 %", claim.at["close"]), ("never exceeded", claim.at["within"])):
-        readings[name] = cases(
-            (
-                (
-                    f"KEYSIZE 2^{bits}",
-                    (not cases(experiment.tried(formula, bits, both=True)).failures)
-                    is (bits == claim.at["bits"]),
-                )
-                for bits in experiment.BITS
-            ),
+    bits = claim.at["bits"]
+    others = [experiment.deviation(other, "pair", both=True) for other in experiment.BITS if other != bits]
+    kept = [
+        (
+            point.name,
+            not less(point.design.epsilon, point.epsilon(both=True))
+            and point.after.delta <= point.delta.lower,
         )
-    return Truth(readings, numbers=experiment.extremes(32))
+        for point in experiment.points(bits)
+    ]
+    return Truth(
+        {
+            "within the limit": Level(
+                experiment.deviation(bits, "pair", both=True),
+                "%",
+                until=min(others, key=lambda far: ends(far)[0]),
+            ),
+            "never exceeded": cases(kept, whole=True, word=claim.scale[0], instead=claim.scale[-1]),
+        },
+        numbers=experiment.extremes(32),
+    )
