@@ -14,7 +14,7 @@ from typing import Any
 
 from compendium.ledger import book
 from compendium.ledger.verdicts import KINDS
-from compendium.render import errata, readme, report
+from compendium.render import errata, readme, references, report
 from compendium.run import execution, manifest, notebooks, staleness
 from compendium.run.manifest import MANIFEST, NUMBERS
 from compendium.run.notebooks import is_solution
@@ -109,6 +109,7 @@ def _accept(
     manifest.commit(MANIFEST, {**old_files, **files})
     manifest.commit(TIMES, took)
     _fill("paper/teaching.md", readme.TIMES, readme.times(took))
+    _fill(references.RELATED, references.SOURCES, references.listed(references.read()))
     if content:
         manifest.commit(book.LEDGER, content)
         _fill("README.md", readme.GLANCE, readme.glance(book.of(content)))

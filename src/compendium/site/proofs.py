@@ -81,9 +81,18 @@ def label(kind: str, number: str) -> str:
 def page(text: str) -> str:
     """``paper/proofs.md`` with links to other results and to the reference."""
     results(text)
+    return equations.linked(cited(text))
+
+
+def cited(text: str) -> str:
+    """Markdown with links to the results that it names, but for formulas, code and headings.
+
+    >>> cited("By Theorem 18 and `Theorem 18`.")
+    'By {ref}`Theorem 18 <theorem-18>` and `Theorem 18`.'
+    """
     parts = _UNTOUCHED.split(text)  # what is matched has the odd places
     parts[::2] = [CITED.sub(_as_myst, part) for part in parts[::2]]
-    return equations.linked("".join(parts))
+    return "".join(parts)
 
 
 def _as_myst(cited: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ import pytest
 from compendium import reproduce
 from compendium.__main__ import main
 from compendium.ledger import book
-from compendium.render import readme, report
+from compendium.render import readme, references, report
 from compendium.run import execution, manifest, notebooks, parameters, places, staleness
 from compendium.run.manifest import NUMBERS
 
@@ -211,12 +211,13 @@ def record(output: Path, numbers: dict[str, str]) -> None:
 
 @pytest.fixture
 def fresh(output: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A compendium with nothing committed but the two pages that have computed lines."""
+    """A compendium with nothing committed but the pages that have computed lines."""
     for module in (manifest, reproduce):
         monkeypatch.setattr(module, "ROOT", output)
     for file, marks in {
         "README.md": (readme.GLANCE, readme.SUMMARY),
         "paper/teaching.md": (readme.TIMES,),
+        "paper/related.md": (references.SOURCES,),
     }.items():
         places.write(output / file, "\n".join(f"{start}: --> old {end}" for start, end in marks))
     return output

@@ -109,7 +109,7 @@ def test_every_notebook_solution_and_part_has_a_page(pages: dict[str, Page]) -> 
     wanted = {f"notebooks/{name}.html" for name in notebooks.names()}
     top = ("index", "ledger", "explorer", "game", "glossary", "report", "rerun", "cite")
     wanted |= {f"{name}.html" for name in top}
-    wanted |= {f"paper/{name}.html" for name in ("errata", "equations", "teaching")}
+    wanted |= {f"paper/{name}.html" for name in ("errata", "equations", "related", "teaching")}
     assert wanted <= set(pages)
 
 
