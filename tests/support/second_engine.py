@@ -45,7 +45,7 @@ def _about_one(bits: int) -> Any:
 
 
 class arb:  # noqa: N801 - it takes the place of flint.arb
-    """An interval, of which ``ends`` are mpmath's own numbers, with the questions that are asked of a ball."""
+    """An interval between two numbers of mpmath, with the questions that the library asks of a ball."""
 
     __slots__ = ("ends",)
 
