@@ -10,70 +10,88 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import MAX_EMAX, MAX_PREC, Context, Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from mpmath.ctx_iv import MPIntervalContext
-from mpmath.libmp import from_man_exp, from_rational, round_ceiling, round_floor, to_rational
+from mpmath import libmp
+from mpmath.libmp import finf, fninf, round_ceiling, round_floor
+from mpmath.libmp.libmpf import mpf_min_max
 
-iv: Any = MPIntervalContext()
+
+class _Context:
+    """The precision, which a block can change and which is restored."""
+
+    prec = 53
+
+    @contextmanager
+    def workprec(self, bits: int) -> Iterator[None]:
+        before, self.prec = self.prec, bits
+        try:
+            yield
+        finally:
+            self.prec = before
 
 
-def _rational(value: Any) -> Fraction:
-    return Fraction(*map(int, to_rational(value)))
+ctx = _Context()
 
 
 @cache
 def _about_one(bits: int) -> Any:
     """From sixteen units in the last of so many places below one to sixteen above it."""
-    margin = iv.mpf(2) ** (4 - bits)
-    return iv.mpf([1 - margin.b, 1 + margin.b])
+    return tuple(libmp.from_man_exp((1 << bits) + margin, -bits) for margin in (-16, 16))
 
 
 class arb:  # noqa: N801 - it takes the place of flint.arb
-    """An interval with the questions that the library asks of a ball."""
+    """An interval between two numbers of mpmath, with the questions that the library asks of a ball."""
+
+    __slots__ = ("ends",)
 
     def __init__(self, value: Any) -> None:
-        if isinstance(value, Fraction):
-            ends = (
-                from_rational(value.numerator, value.denominator, iv.prec, way)
-                for way in (round_floor, round_ceiling)
-            )
-            value = iv.make_mpf(tuple(ends))
-        elif isinstance(value, int):
-            ends = (from_man_exp(value, 0, iv.prec, way) for way in (round_floor, round_ceiling))
-            value = iv.make_mpf(tuple(ends))
-        self.value: Any = value.value if isinstance(value, arb) else value
+        self.ends: Any = self._of(value)
+
+    @classmethod
+    def _made(cls, ends: Any) -> "arb":
+        made = cls.__new__(cls)
+        made.ends = ends
+        return made
+
+    @staticmethod
+    def _of(value: Any) -> Any:
+        if isinstance(value, arb):
+            return value.ends
+        bits, (above, below) = ctx.prec, value.as_integer_ratio()
+        return (
+            libmp.from_rational(above, below, bits, round_floor),
+            libmp.from_rational(above, below, bits, round_ceiling),
+        )
 
     @classmethod
     def nan(cls) -> "arb":
-        return cls(iv.mpf(["-inf", "inf"]))
+        return cls._made((fninf, finf))
 
     @classmethod
     def pos_inf(cls) -> "arb":
-        return cls(iv.mpf("inf"))
-
-    @staticmethod
-    def _of(other: Any) -> Any:
-        return other.value if isinstance(other, arb) else arb(other).value
+        return cls._made((finf, finf))
 
     def __add__(self, other: Any) -> "arb":
-        return arb(self.value + self._of(other))
+        return self._made(libmp.mpi_add(self.ends, self._of(other), ctx.prec))
 
     def __sub__(self, other: Any) -> "arb":
-        return arb(self.value - self._of(other))
+        return self._made(libmp.mpi_sub(self.ends, self._of(other), ctx.prec))
 
     def __rsub__(self, other: Any) -> "arb":
-        return arb(self._of(other) - self.value)
+        return self._made(libmp.mpi_sub(self._of(other), self.ends, ctx.prec))
 
     def __mul__(self, other: Any) -> "arb":
-        return arb(self.value * self._of(other))
+        return self._made(libmp.mpi_mul(self.ends, self._of(other), ctx.prec))
 
     def __truediv__(self, other: Any) -> "arb":
         divisor = self._of(other)
-        return arb.nan() if divisor.a <= 0 <= divisor.b else arb(self.value / divisor)
+        holds_zero = libmp.mpf_sign(divisor[0]) <= 0 <= libmp.mpf_sign(divisor[1])
+        return arb.nan() if holds_zero else self._made(libmp.mpi_div(self.ends, divisor, ctx.prec))
 
     def __rtruediv__(self, other: Any) -> "arb":
         return arb(other) / self
@@ -81,32 +99,31 @@ class arb:  # noqa: N801 - it takes the place of flint.arb
     __radd__, __rmul__ = __add__, __mul__
 
     def __neg__(self) -> "arb":
-        return arb(-self.value)
+        return self._made(libmp.mpi_neg(self.ends, ctx.prec))
 
     def __abs__(self) -> "arb":
-        return arb(abs(self.value))
+        return self._made(libmp.mpi_abs(self.ends, ctx.prec))
 
     def __pow__(self, power: int) -> "arb":
-        return arb(self.value**power)
+        return self._made(libmp.mpi_pow_int(self.ends, power, ctx.prec))
 
     def __float__(self) -> float:
-        return float(self.value.mid)
+        return float(libmp.to_float(libmp.mpi_mid(self.ends, ctx.prec)))
 
     def __lt__(self, other: Any) -> bool:
-        return bool(self.value.b < self._of(other).a)
+        return bool(libmp.mpf_lt(self.ends[1], self._of(other)[0]))
 
     def __le__(self, other: Any) -> bool:
-        return bool(self.value.b <= self._of(other).a)
+        return bool(libmp.mpf_le(self.ends[1], self._of(other)[0]))
 
     def __gt__(self, other: Any) -> bool:
-        return bool(self.value.a > self._of(other).b)
+        return bool(libmp.mpf_gt(self.ends[0], self._of(other)[1]))
 
     def __ge__(self, other: Any) -> bool:
-        return bool(self.value.a >= self._of(other).b)
+        return bool(libmp.mpf_ge(self.ends[0], self._of(other)[1]))
 
     def __eq__(self, other: object) -> bool:
-        second = self._of(other)
-        return bool(self.value.a == self.value.b == second.a == second.b)
+        return len({*self.ends, *self._of(other)}) == 1
 
     def __ne__(self, other: object) -> bool:
         return bool(self < other or self > other)
@@ -114,21 +131,21 @@ class arb:  # noqa: N801 - it takes the place of flint.arb
     __hash__ = None  # type: ignore[assignment]
 
     def _widened(self) -> "arb":
-        return arb(self.value * _about_one(iv.prec))
+        return self._made(libmp.mpi_mul(self.ends, _about_one(ctx.prec), ctx.prec))
 
     def exp(self) -> "arb":
-        return arb(iv.exp(self.value))._widened()
+        return self._made(libmp.mpi_exp(self.ends, ctx.prec))._widened()
 
     def log(self) -> "arb":
-        return arb(iv.log(self.value))._widened() if self > 0 else arb.nan()
+        return self._made(libmp.mpi_log(self.ends, ctx.prec))._widened() if self > 0 else arb.nan()
 
     def union(self, other: Any) -> "arb":
-        second = self._of(other)
-        return arb(iv.mpf([min(self.value.a, second.a), max(self.value.b, second.b)]))
+        low, high = zip(self.ends, self._of(other), strict=True)
+        return self._made((mpf_min_max(low)[0], mpf_min_max(high)[1]))
 
     def max(self, other: Any) -> "arb":
-        second = self._of(other)
-        return arb(iv.mpf([max(self.value.a, second.a), max(self.value.b, second.b)]))
+        ends = zip(self.ends, self._of(other), strict=True)
+        return self._made(tuple(mpf_min_max(both)[1] for both in ends))
 
     def min(self, other: Any) -> "arb":
         return -(-self).max(-arb(other))
@@ -137,16 +154,16 @@ class arb:  # noqa: N801 - it takes the place of flint.arb
         return self.max(0)
 
     def lower(self) -> "arb":
-        return arb(self.value.a)
+        return self._made((self.ends[0], self.ends[0]))
 
     def is_finite(self) -> bool:
-        return all(end not in (iv.mpf("inf"), iv.mpf("-inf")) for end in (self.value.a, self.value.b))
+        return not {finf, fninf} & {*self.ends}
 
     def is_zero(self) -> bool:
         return bool(self == 0)
 
     def _ends(self) -> tuple[Fraction, Fraction]:
-        low, high = (_rational(end) for end in self.value._mpi_)
+        low, high = (Fraction(*map(int, libmp.to_rational(end))) for end in self.ends)
         return low, high
 
     def _floors(self) -> "SimpleNamespace":
@@ -184,6 +201,9 @@ class _Exact:
         return self.value > other.value
 
 
+EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX)
+
+
 class fmpz_poly:  # noqa: N801 - it takes the place of flint.fmpz_poly
     """A polynomial whose coefficients are whole numbers, none of them negative."""
 
@@ -191,17 +211,16 @@ class fmpz_poly:  # noqa: N801 - it takes the place of flint.fmpz_poly
         self.coefficients = list(coefficients)
 
     def __mul__(self, other: "fmpz_poly") -> "fmpz_poly":
-        """One product of two long integers, in which every coefficient has room (Kronecker)."""
+        """One product of two long numbers, in which every coefficient has room (Kronecker).
+
+        They are decimal, as Python multiplies such, but no long integers, in nearly linear time.
+        """
         left, right = self.coefficients, other.coefficients
-        room = max(left).bit_length() + max(right).bit_length() + min(len(left), len(right)).bit_length()
-        width = room // 8 + 1
-        first, second = (
-            int.from_bytes(b"".join(value.to_bytes(width, "little") for value in side), "little")
-            for side in (left, right)
-        )
-        product = (first * second).to_bytes(width * (len(left) + len(right) - 1), "little")
-        slots = range(0, len(product), width)
-        return fmpz_poly([int.from_bytes(product[slot : slot + width], "little") for slot in slots])
+        width = len(str(max(left) * max(right) * min(len(left), len(right))))
+        first, second = (Decimal("".join(f"{value:0{width}}" for value in side)) for side in (left, right))
+        slots = range(0, width * (len(left) + len(right) - 1), width)
+        digits = str(EXACT.multiply(first, second)).zfill(slots.stop)
+        return fmpz_poly([int(digits[slot : slot + width]) for slot in slots])
 
     def __floordiv__(self, unit: int) -> "fmpz_poly":
         return fmpz_poly([value // unit for value in self.coefficients])
@@ -222,27 +241,11 @@ class fmpz_poly:  # noqa: N801 - it takes the place of flint.fmpz_poly
         return fmpz_poly(kept)
 
 
-class _Context:
-    """The precision, which a block can change and which is restored."""
-
-    @property
-    def prec(self) -> int:
-        return int(iv.prec)
-
-    @contextmanager
-    def workprec(self, bits: int) -> Iterator[None]:
-        before, iv.prec = iv.prec, bits
-        try:
-            yield
-        finally:
-            iv.prec = before
-
-
 def install() -> None:
     """Put the stand-ins where the library, which must not be imported yet, will look for python-flint."""
     assert not any(name.startswith("tablebuilder_dp") for name in sys.modules)
     flint: Any = ModuleType("flint")
-    flint.arb, flint.fmpz_poly, flint.ctx, flint.fmpq = arb, fmpz_poly, _Context(), Fraction
+    flint.arb, flint.fmpz_poly, flint.ctx, flint.fmpq = arb, fmpz_poly, ctx, Fraction
     sys.modules["flint"] = flint
 
 

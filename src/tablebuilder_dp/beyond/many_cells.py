@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import NoReturn
 
 from tablebuilder_dp import noise, sampling
@@ -206,6 +206,7 @@ def fixed_support(
     raise parameters.wrong_value("support", allowed, support)
 
 
+@lru_cache(maxsize=64)  # tables of a release, its plan and its statement ask for the same noise
 def _least(wanted: _Wanted, family: str) -> Choice:
     """The choice of one family: its least variance on a wide support, then the smallest support near it."""
     kind: type[Noise] | type[Geometric]
