@@ -36,10 +36,10 @@ def compare(results: Results, values: Mapping[str, claims.Value], *, always: boo
     for name, value in values.items():
         claim = stated[name]
         verdict = verdicts.settle(claim).verdict
-        if verdict == verdicts.CONFIRMED and not claims.rounds_to(value, claim.printed):
+        if verdict == verdicts.CONFIRMED and not claims.rounds_to(value, claim.judged):
             raise AssertionError(f"{name} is confirmed by the ledger, but here it is {value}")
         mark = "" if verdict == verdicts.CONFIRMED else "**"
-        ours = claims.shown(value, claim.printed)
+        ours = claims.shown(value, claim.judged)
         lines.append(f"| {claim.says} | {claim.printed} | {ours} | {mark}{verdict}{mark} |")
         results.number(name, value)
         if mark:
