@@ -4,6 +4,7 @@ import fcntl
 import itertools
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from functools import wraps
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import coverage
 import pytest
 from hypothesis import settings
-from support import slow_tables
+from support import alterations, slow_tables
 from support.browser import chromium
 
 __all__ = ["chromium"]  # a fixture of all tests
@@ -126,3 +127,13 @@ def output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder of its own for everything that the workshop writes."""
     monkeypatch.setenv("COMPENDIUM_OUTPUT", str(tmp_path))
     return tmp_path
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what became of the alterations of the prints, if any were tried: none may be unseen."""
+    score: Counter[str] = Counter()
+    for report in terminalreporter.stats.get("passed", ()):
+        score.update(dict(report.user_properties).get(alterations.SCORE, {}))
+    if score:
+        parts = ", ".join(f"{count} {fate}" for fate, count in score.most_common())
+        terminalreporter.write_line(f"{alterations.SCORE}: {score.total()}: {parts}")

@@ -57,7 +57,7 @@ ONLY: dict[str, set[str]] = {
 """Packages of others that have one place in the project."""
 
 INSIDE: dict[str, set[str]] = {
-    f"{WORKSHOP}.ledger.checks": {"claims", "formulas", "verdicts", "checks"},
+    f"{WORKSHOP}.ledger.checks": {"claims", "formulas", "source", "verdicts", "checks"},
     f"{WORKSHOP}.course.properties": {"properties"},
 }
 """What some folders may import of their own package."""

@@ -22,6 +22,8 @@ from compendium.ledger.formulas import (
 from compendium.ledger.verdicts import CONFIRMED, CONTRADICTED, DEPENDS, Entry, Level
 from compendium.run.places import ROOT
 
+SCORE = "alterations of the prints"
+"""Under this name a test reports how many alterations were seen; the last lines of a run add them up."""
 EQUIVALENTS = ROOT / "paper" / "equivalents.toml"
 
 
@@ -33,7 +35,7 @@ class Outcome(NamedTuple):
 
 
 def right_form(entry: Entry) -> Claim:
-    """The claim in the form that holds, if it has one: with its correction, its true value or other parameters."""
+    """The claim in the form that holds, if it has one: corrected, with its true value or other parameters."""
     claim = entry.claim
     if entry.correction and claim.correction:
         return claim.judging(entry.correction)
@@ -102,7 +104,7 @@ def equivalents() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def is_equivalent(claim: Claim, altered: str, listed: dict[str, str]) -> bool:
-    """Compute the reason for which an alteration says the same as the print, on the whole domain of the claim.
+    """Compute the reason for which an alteration says the same as the print, on the claim's whole domain.
 
     *never equal*: one relation is made strict or weak, and its two sides are equal in no case;
     *always equal*: one relation is turned, and its two sides are equal in every case;
@@ -145,10 +147,16 @@ def _relations(formula: str) -> list[str]:
 
 def _point(draw: random.Random) -> dict[str, Any]:
     """Values for all names of formulas, of which many are equal to each other or whole."""
-    D, quarter = draw.randint(1, 7), Fraction(1, 4)
+    support, quarter = draw.randint(1, 7), Fraction(1, 4)
     eps, gamma, x = (quarter * draw.randint(1, 40) for _ in range(3))
     masses: dict[int, Fraction] = {}
-    names: dict[str, Any] = {"D": D, "z": draw.randint(-9, 9), "n": draw.randint(0, D), "C": x, "V": x}
+    names: dict[str, Any] = {
+        "D": support,
+        "z": draw.randint(-9, 9),
+        "n": draw.randint(0, support),
+        "C": x,
+        "V": x,
+    }
     names |= {
         "eps": eps,
         "gamma": gamma,

@@ -13,7 +13,7 @@ from compendium.ledger.claims import Claim
 from compendium.ledger.formulas import enclosed, evaluate
 from tablebuilder_dp.support.intervals import enclosure
 
-EXAMPLE_1 = {"eps": Fraction(1, 2), "D": 25, "iota": Fraction(-1, 24990)}
+LEVEL, SUPPORT, IOTA = Fraction(1, 2), 25, Fraction(-1, 24990)
 """The ε, D* and ι of Example 1, which the paper prints."""
 
 
@@ -21,7 +21,7 @@ def example_1(claim: Claim, form: str) -> bool:
     """Whether the form, at the parameters of Example 1, gives the numbers that the example prints."""
     printed = claims.load()
     of = claim.at.get("of", "gamma" if claim.id == "des-prop3-holds" else "p")
-    names = EXAMPLE_1 | {"eps": enclosed(EXAMPLE_1["eps"])}
+    names = {"eps": enclosed(LEVEL), "D": SUPPORT, "iota": IOTA}
     if of in ("V", "delta"):
         value = evaluate(form, **names)
         return claims.rounds_to(
@@ -47,7 +47,7 @@ def example_1_target(claim: Claim, form: str) -> bool:
 
 def text_beside(claim: Claim, form: str) -> bool:
     """Whether the form is the one that the paper prints in the text beside the equation."""
-    return form == claim.at["beside"]
+    return bool(form == claim.at["beside"])
 
 
 def contents(claim: Claim, form: str) -> bool:

@@ -3,14 +3,13 @@
 import math
 import re
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from pathlib import Path
 
 import mpmath
 import pytest
-from support.alterations import altered_formula
+from support.alterations import outcomes
 
 from compendium.ledger import book, claims, formulas, verdicts
 from compendium.ledger.checks import beyond, privacy, sampling, summary
@@ -23,7 +22,7 @@ HALF = Fraction(1, 2)
 
 
 def verdict(name: str, printed: str) -> str:
-    return verdicts.settle(replace(PAPER[name], printed=printed, correction="")).verdict
+    return verdicts.settle(PAPER[name].judging(printed)).verdict
 
 
 # --- δ(ε) in closed form ---------------------------------------------------------------------
@@ -64,12 +63,10 @@ def test_the_closed_form_is_tried_at_every_kink_and_close_to_both_sides_of_it() 
 @pytest.mark.long
 @pytest.mark.unmeasured
 def test_every_alteration_of_the_closed_form_is_seen() -> None:
-    name, printed = "int-quantify", PAPER["int-quantify"].printed
-    same = PAPER["abs-measured"]
-    assert (same.printed, same.check, same.at) == (printed, PAPER[name].check, PAPER[name].at)
+    name, printed = "abs-measured", PAPER["abs-measured"].printed
     assert verdict(name, printed) == CONFIRMED
+    assert {outcome.fate for outcome in outcomes(verdicts.settle(PAPER[name]))} <= {"seen", "refused"}
     altered = {
-        *altered_formula(printed),
         printed.replace("+ C*sum", "- 1000*C*sum"),
         printed.replace("+ C*sum", "+ 0*C*sum"),
         printed.replace("exp(eps)*", ""),
@@ -79,7 +76,7 @@ def test_every_alteration_of_the_closed_form_is_seen() -> None:
         printed.replace("gamma*D**2", "gamma*D"),
         printed.partition(" + C*sum")[0],
     } - {printed}
-    assert len(altered) > 20
+    assert len(altered) == 8
     seen = {formula: verdict(name, formula) for formula in altered}
     assert set(seen.values()) == {CONTRADICTED}, [one for one, found in seen.items() if found == CONFIRMED]
 
@@ -189,7 +186,7 @@ def test_the_printed_gamma_is_that_of_one_support_and_excludes_the_other() -> No
 
 
 def test_only_digits_beyond_those_of_a_64_bit_number_are_forgiven() -> None:
-    partly = [name for name, known in book.expected().items() if known.startswith("confirmed to")]
+    partly = [entry.claim.id for entry in book.read().paper if entry.verdict.startswith("confirmed to")]
     assert partly == ["ex2-cmf-24", "ex2-cmf-23"]
     for name in partly:
         [answer] = verdicts.find_truth(PAPER[name]).readings.values()

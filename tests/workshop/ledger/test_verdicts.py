@@ -3,10 +3,11 @@
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from compendium.ledger import claims, formulas, verdicts
+from compendium.ledger import claims, elsewhere, formulas, verdicts
 from compendium.ledger.claims import Claim
 from compendium.ledger.verdicts import Truth
 from tablebuilder_dp.support.intervals import Enclosure, ball, enclosure
@@ -17,9 +18,9 @@ PAPER = claims.load()
 # --- The wording of verdicts ----------------------------------------------------------------
 
 
-def judged(monkeypatch: pytest.MonkeyPatch, answer: object, printed: str, **fields: str) -> verdicts.Entry:
+def judged(monkeypatch: pytest.MonkeyPatch, answer: object, printed: str, **fields: Any) -> verdicts.Entry:
     monkeypatch.setattr(verdicts, "find_check", lambda name: lambda claim: answer)
-    return verdicts.settle(Claim("id", "V", "here", "says", printed, "a.check", **fields))  # type: ignore[arg-type]
+    return verdicts.settle(Claim("id", "V", "here", "says", printed, "a.check", **fields))
 
 
 THIRD = Enclosure(Fraction(10**30 // 3, 10**30), Fraction(10**30 // 3 + 1, 10**30))
@@ -51,9 +52,10 @@ NEARLY = "0.33333333333333337"
         ("yes", "yes", "confirmed"),
         ("no", "yes", "contradicted"),
         (formulas.Cases(3, ()), "yes", "confirmed"),
-        (formulas.Cases(3, ()), "no", "contradicted"),
         (formulas.Cases(3, ("here",)), "yes", "contradicted"),
-        (formulas.Cases(3, ("here",)), "no", "confirmed"),
+        (formulas.Cases(3, (), word="flat", instead="steep"), "flat", "confirmed"),
+        (formulas.Cases(3, (), word="flat", instead="steep"), "steep", "contradicted"),
+        (formulas.Cases(3, ("here",), word="flat", instead="steep"), "steep", "confirmed"),
         (Truth({"one": 1, "other": 2}), "1", "depends"),
         (Truth({"one": 1, "other": 2}), "3", "contradicted"),
         (Truth({"one": 1, "other": 1}), "1", "confirmed"),
@@ -68,12 +70,80 @@ def test_verdicts(monkeypatch: pytest.MonkeyPatch, answer: object, printed: str,
     assert judged(monkeypatch, answer, printed).verdict == expected
 
 
-def test_a_slip_needs_a_correction_that_holds_and_resembles_the_print(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("truth", "printed", "correction", "agreeing", "expected"),
+    [
+        ("0 < d < 1", "1 < d < 1", "0 < d < 1", "0 < d < 1", "slip"),
+        ("0 < d < 1", "1 < d < 1", "0 < d < 1", "1 < d < 1", "contradicted"),
+        ("0 < d < 1", "1 < d < 1", "0 < d < 1", "", "contradicted"),
+        ("0 < d < 1", "1 < d < 1", "2 < d < 1", "2 < d < 1", "contradicted"),
+        ("0 < d < 1", "1 < c < 1", "0 < d < 1", "0 < d < 1", "contradicted"),
+        ("0 <= d < 1", "0 < d < 1", "0 <= d < 1", "", "omitted boundary"),
+        ("0 <= d < 1", "0 < d < 1", "0 <= d < 1", "0 <= d < 1", "slip"),
+        ("ceil(t) - 1 <= d", "floor(t) <= d", "ceil(t) - 1 <= d", "", "omitted boundary"),
+        ("1/24990*z", "4e-5*z", "1/24990*z", "", "display rounding"),
+        ("1/20000*z", "4e-5*z", "1/20000*z", "", "contradicted"),
+        ("Section V", "Section IV", "Section V", "Section V", "slip"),
+    ],
+)
+def test_what_a_correction_makes_of_a_print(
+    monkeypatch: pytest.MonkeyPatch, truth: str, printed: str, correction: str, agreeing: str, expected: str
 ) -> None:
-    assert judged(monkeypatch, "0 < d < 1", "1 < d < 1", correction="0 < d < 1").verdict == "slip"
-    assert judged(monkeypatch, "0 < d < 1", "1 < d < 1", correction="2 < d < 1").verdict == "contradicted"
-    assert judged(monkeypatch, "0 < d < 1", "otherwise", correction="0 < d < 1").verdict == "contradicted"
+    """One small change, and other statements that agree with it and not with the print, make a slip."""
+    monkeypatch.setattr(elsewhere, "asked", lambda claim, form: form == agreeing, raising=False)
+    entry = judged(monkeypatch, truth, printed, correction=correction, elsewhere="asked" if agreeing else "")
+    assert entry.verdict == expected
+    assert entry.correction == ("" if expected == "contradicted" else correction)
+
+
+SCALE = {"scale": ("same", "close", "far"), "limits": ("0", "0.01")}
+
+
+@pytest.mark.parametrize(
+    ("value", "word", "expected", "found"),
+    [
+        ("0.00961", "close", "confirmed", "0.961 %: “close” holds for limits from 0.961 % on, ours is 1 %"),
+        ("0.01", "close", "confirmed", "1 %: “close” holds for limits from 1 % on, ours is 1 %"),
+        ("0.0101", "close", "contradicted", "1.01 %: “close” holds for limits from 1.01 % on, ours is 1 %"),
+        ("0", "close", "contradicted", "0 %: “close” holds for limits from 0 % on, ours is 1 %"),
+        ("0", "same", "confirmed", "0 %: “same” holds for limits from 0 % on, ours is 0 %"),
+        ("0.5", "far", "confirmed", "50 %: “far” holds for limits below 50 %, ours is 1 %"),
+        ("0.5", "elsewhere", "contradicted", "50 %"),
+    ],
+)
+def test_a_word_on_a_scale_says_where_its_verdict_turns(
+    monkeypatch: pytest.MonkeyPatch, value: str, word: str, expected: str, found: str
+) -> None:
+    entry = judged(monkeypatch, verdicts.Level(Fraction(value), "%"), word, **SCALE)
+    assert (entry.verdict, entry.found) == (expected, found)
+
+
+def test_a_word_that_would_fit_others_too_is_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    for until, expected in (("0.02", "confirmed"), ("0.01", "contradicted"), ("0.005", "contradicted")):
+        level = verdicts.Level(Fraction("0.004"), "%", until=Fraction(until))
+        assert judged(monkeypatch, level, "close", **SCALE).verdict == expected
+
+
+def test_a_limit_within_the_enclosure_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    around = Enclosure(Fraction("0.0099"), Fraction("0.0101"))
+    with pytest.raises(ValueError, match="a limit lies between"):
+        judged(monkeypatch, verdicts.Level(around), "close", **SCALE)
+
+
+@pytest.mark.parametrize(
+    ("answer", "proof", "basis"),
+    [
+        (THIRD, "", "decided exactly"),
+        (formulas.Cases(3, ()), "", "tried on a grid"),
+        (formulas.Cases(3, (), whole=True), "", "decided exactly"),
+        (formulas.Cases(3, ("here",)), "", "decided exactly"),
+        (formulas.Cases(3, ()), "Because.", "proved for all parameters"),
+    ],
+)
+def test_how_far_the_evidence_reaches(
+    monkeypatch: pytest.MonkeyPatch, answer: object, proof: str, basis: str
+) -> None:
+    assert judged(monkeypatch, answer, "0.333", proof=proof).basis == basis
 
 
 def test_notes_carry_computed_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,4 +274,4 @@ def test_cases_tell_where_a_statement_fails() -> None:
         formulas.cases([])
     assert str(formulas.Cases(1, ())) == "holds"
     assert str(formulas.Cases(1, ("here",))) == "fails: here"
-    assert str(formulas.Cases(3, ("here", "there"))) == "fails in 2 of 3 cases tried, first at here"
+    assert str(formulas.Cases(3, ("here", "there"))) == "fails in 2 of the 3 cases tried, first at here"

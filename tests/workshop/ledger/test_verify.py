@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,15 +37,16 @@ def test_json_has_the_claims_and_says_whether_they_are_as_expected(
     assert {"id", "where", "says", "printed", "verdict", "found", "evidence", "check"} <= set(
         answer["claims"][0]
     )
-    assert sum(answer["counts"].values()) == 5
+    assert sum(answer["counts"].values()) == sum(answer["bases"].values()) == 4
 
 
 def test_table_is_for_reading(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *QUICK)
     assert code == 0
     assert "mech-variance-constraint" in out
-    assert "5 claims: 5 confirmed" in out
-    assert "All verdicts are as expected." in out
+    assert "4 claims: 3 confirmed, 1 depends" in out
+    assert "known: 3 proved for all parameters, 1 tried on a grid" in out
+    assert "All verdicts, values and evidence are as stored." in out
     assert "\x1b[" not in out
 
 
@@ -83,7 +85,6 @@ def test_filters(capsys: pytest.CaptureFixture[str]) -> None:
         (["--section", "VII"], ["--section", "III-A", "'VII'"]),
         (["--verdict", "true"], ["--verdict", "contradicted", "'true'"]),
         (["--verdict", ""], ["--verdict"]),
-        ([*QUICK, "--accept"], ["--accept", "--section"]),
         ([*QUICK, "--json", "--markdown"], ["--json", "--markdown"]),
         (["ex1-p99"], ["claim", "'ex1-p99'"]),
         (["--section=--"], ["--section", "'--'"]),
@@ -98,34 +99,56 @@ def test_bad_options_get_one_sentence(
     assert all(word in err for word in words)
 
 
-def test_an_unexpected_verdict_is_named_and_fails(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("verdict", "slip", "mech-variance-constraint: verdict is depends, stored slip"),
+        ("found", "holds", "mech-variance-constraint: found is V up to"),
+        ("evidence", "a guess", "mech-variance-constraint: evidence is"),
+        (
+            "basis",
+            "decided exactly",
+            "mech-variance-constraint: basis is tried on a grid, stored",
+        ),
+    ],
+)
+def test_whatever_is_not_as_stored_is_named_and_fails(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    field: str,
+    value: str,
+    said: str,
 ) -> None:
-    changed = tmp_path / "verdicts.toml"
-    known = dict.fromkeys(book.chosen(claims.load(), ["II"]), "confirmed")
-    known["mech-variance-constraint"] = "slip"
-    changed.write_text("".join(f'{name} = "{verdict}"\n' for name, verdict in known.items()))
-    monkeypatch.setattr(book, "EXPECTED", changed)
+    content = json.loads((ROOT / book.LEDGER).read_text(encoding="utf-8"))
+    [entry] = [entry for entry in content["claims"] if entry["id"] == "mech-variance-constraint"]
+    entry[field] = value
+    store(monkeypatch, tmp_path, content)
     code, out, _ = run(capsys, *QUICK)
     assert code == 1
-    assert "unexpected: mech-variance-constraint: confirmed, expected slip" in out
-    changed.write_text("not = = toml")
+    assert f"unexpected: {said}" in out
+
+
+def store(monkeypatch: pytest.MonkeyPatch, root: Path, content: dict[str, Any]) -> None:
+    """Let another ledger be the stored one."""
+    (root / "paper").mkdir()
+    (root / book.LEDGER).write_text(json.dumps(content), encoding="utf-8")
+    read = book.read
+    monkeypatch.setattr(book, "read", lambda: read(root))
+
+
+def test_a_ledger_that_cannot_be_read_is_refused_before_the_work(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store(monkeypatch, tmp_path, {})
     code, out, err = run(capsys, *QUICK)
     assert (code, out) == (2, "")
-    assert "verdicts.toml" in err
-
-
-def test_accept_keeps_the_verdicts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(book, "EXPECTED", tmp_path / "verdicts.toml")
-    entries = [verdicts.settle(claims.load()["mech-zero-bias"])]
-    book.accept(entries)
-    assert book.expected() == {"mech-zero-bias": "confirmed"}
-    assert book.unexpected(entries, entries) == []
+    assert "ledger.json" in err
 
 
 def test_a_correction_must_be_confirmed() -> None:
     slip = verdicts.settle(claims.load()["guide-delta-domain"])
-    assert book.unexpected([], [slip]) == ["guide-delta-domain: slip, expected confirmed"]
+    assert book.unexpected([], [slip]) == ["guide-delta-domain: ours, but slip"]
 
 
 def test_one_claim_is_shown_whole_with_the_code_that_decides_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,16 +193,16 @@ def test_the_path_has_what_compares_and_does_not_hang_on_earlier_claims(
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A ledger of two claims and one statement of ours, with its expected verdicts in a file."""
+    """A ledger of two claims and one statement of ours, as it is stored."""
     paper, ours = claims.load(), claims.load(claims.OURS)
     stated = {
         claims.PAPER: {name: paper[name] for name in ("ex1-support", "guide-delta-domain")},
         claims.OURS: {name: ours[name] for name in ("fix-drop-slack",)},
     }
     monkeypatch.setattr(claims, "load", lambda path=claims.PAPER: stated[path])
-    monkeypatch.setattr(book, "EXPECTED", tmp_path / "verdicts.toml")
-    (tmp_path / "verdicts.toml").write_text('ex1-support = "confirmed"\nguide-delta-domain = "slip"\n')
-    return tmp_path / "verdicts.toml"
+    settled = {path: tuple(map(verdicts.settle, part.values())) for path, part in stated.items()}
+    store(monkeypatch, tmp_path, book.Book(settled[claims.PAPER], settled[claims.OURS], ()).content())
+    return tmp_path / book.LEDGER
 
 
 @pytest.mark.usefixtures("small")
@@ -200,27 +223,27 @@ def test_the_table_fits_the_terminal(
     monkeypatch.setenv("COLUMNS", str(width))
     code, out, _ = run(capsys)
     assert code == 0
-    longest = max(len(line) for line in out.splitlines()[:-3])
+    longest = max(len(line) for line in out.splitlines()[:-4])
     assert 0.7 * width < longest <= width
     assert "should be 0 < delta < 1" in " ".join(out.split())
     assert "1 statement of ours: 1 confirmed" in out
 
 
-def test_a_missing_claim_is_noticed_and_accept_keeps_what_is_there(
+def test_a_claim_that_is_stored_and_missing_is_noticed(
     capsys: pytest.CaptureFixture[str], small: Path
 ) -> None:
-    small.write_text(small.read_text() + 'ex1-p0 = "confirmed"\n')
+    content = json.loads(small.read_text(encoding="utf-8"))
+    content["claims"].append(content["claims"][0] | {"id": "ex1-p0"})
+    small.write_text(json.dumps(content), encoding="utf-8")
     code, out, err = run(capsys, "--markdown")
     assert code == 1
-    assert err == "unexpected: ex1-p0: missing, expected confirmed\n"
+    assert err == "unexpected: ex1-p0: missing\n"
     assert "how it is known" in out
-    assert run(capsys, "--accept")[0] == 0
-    assert book.expected() == {"ex1-support": "confirmed", "guide-delta-domain": "slip"}
 
 
 def test_the_glance_has_the_counts_and_what_is_contradicted() -> None:
     stated = claims.load()
     entries = [verdicts.settle(stated[name]) for name in ("ex1-support", "exp-variance-16")]
     shown = readme.glance(book.Book(tuple(entries), (), ()))
-    assert "| 2 | 1 | 0 | 0 | 0 | 1 |" in shown
+    assert "| 2 | 1 | 0 | 0 | 0 | 0 | 0 | 1 |" in shown
     assert shown.endswith(f": 1e-10.* {entries[1].because}")

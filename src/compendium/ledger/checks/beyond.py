@@ -121,10 +121,10 @@ def smaller_variance(claim: Claim) -> Enclosure:
     masses, zero = [weight / sum(weights) for weight in weights], enclosed(0)
     growth, pair = enclosed(level).exp(), ([*masses, zero], [zero, *masses])
     for first, second in (pair, pair[::-1]):
-        excess = sum((p - growth * q).nonnegative_part() for p, q in zip(first, second, strict=True))
+        excess = sum(((p - growth * q).nonnegative_part() for p, q in zip(first, second, strict=True)), zero)
         if not enclosure(excess).upper <= wanted:
             raise ArithmeticError("this γ does not reach the wanted δ")
-    return enclosure(sum(z * z * mass for z, mass in enumerate(masses, -25)))
+    return enclosure(sum((z * z * mass for z, mass in enumerate(masses, -25)), zero))
 
 
 @cache

@@ -98,11 +98,14 @@ def incorporated(claim: Claim) -> Truth:
         has_more = certified.entropy(other).lower > certified.entropy(made).upper
         allowed = certified.delta(other, epsilon).upper <= wanted
         largest.append((described(eps=epsilon, delta=wanted), not (has_more and allowed)))
-    words = {"word": "incorporated", "instead": "not incorporated"}
     return Truth(
         {
-            "ε and D fix the variance of the entropy problem": cases(fixed, **words),
-            "entropy is maximised under (ε, δ)": cases(largest, **words),
+            "ε and D fix the variance of the entropy problem": cases(
+                fixed, word="incorporated", instead="not incorporated"
+            ),
+            "entropy is maximised under (ε, δ)": cases(
+                largest, word="incorporated", instead="not incorporated"
+            ),
         }
     )
 
