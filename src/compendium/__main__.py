@@ -13,7 +13,7 @@ from tablebuilder_dp.support import stopping
 
 COMMANDS = {
     "reproduce": ("compendium.reproduce", "run the notebooks, render what follows, compare all of it"),
-    "verify": ("compendium.ledger.verify", "a computed verdict for everything that the paper says"),
+    "verify": ("compendium.ledger.verify", "a computed verdict for each statement of the paper"),
     "report": ("compendium.render.report", "typeset paper/report.pdf from the committed numbers"),
     "site": ("compendium.site.build", "build the web pages, offline"),
 }

@@ -64,7 +64,9 @@ def headlines(entries: Sequence[Entry]) -> list[Headline]:
             continue
         chosen = [by_id[name] for name in listed["claims"]]
         gravest = min((entry.kind for entry in chosen), key=KINDS.index)
-        severities = [entry.claim.severity for entry in chosen if entry.verdict != CONFIRMED]
+        severities = [
+            entry.claim.severity for entry in chosen if entry.claim.severity and entry.verdict != CONFIRMED
+        ]
         results.append(
             Headline(
                 title=listed["title"],

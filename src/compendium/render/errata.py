@@ -28,10 +28,10 @@ To *On the connection between the ABS perturbation methodology and differential 
 C.-H. Chien. The ledger (`make verify`) writes this page from [`claims.toml`](claims.toml),
 [`corrections.toml`](corrections.toml) and [`headlines.toml`](headlines.toml), and computes its verdicts and
 numbers. It has {total} statements of the paper; the {confirmed} that are not listed here hold as they stand.
-Of all of them {proved} are proved for all parameters, {exact} decided exactly, and {tried} tried on a grid and
-no more. Lines are those of the paper's source, ARXIV.tex. *Read as* has our reading of the paper's words in the
-notation of a program: `eps` and `delta` for ε and δ, `delta_Q` for δ^Q, `forward` and `backward` for the two
-directions of the comparison, `e8`, `e16`, `e32` for the errors with 2^8, 2^16 and 2^32 keys.
+Of all of them {proved} are proved for all parameters, {exact} decided exactly, and {tried} tried on a grid
+and no more. Lines are those of the paper's source, ARXIV.tex. *Read as* has our reading of the paper's words in
+the notation of a program: `eps` and `delta` for ε and δ, `delta_Q` for δ^Q, `forward` and `backward` for the
+two directions of the comparison, `e8`, `e16`, `e32` for the errors with 2^8, 2^16 and 2^32 keys.
 """
 
 PARTS = {
