@@ -10,9 +10,9 @@ Each kind is a small mistake in a formula:
 - an argument or an item exchanged with its neighbour, one of two items taken twice;
 - a branch taken always or never, a condition of a comprehension dropped.
 
-Left out is what is no formula: docstrings, messages, annotations, types, decorators (the caches), and refusals.
-An ``if`` that only raises, what `parameters` checks and functions whose name starts with ``check`` are the business
-of the library's own tests.
+Left out is what is no formula: docstrings, messages, annotations, types, decorators (the caches), limits of
+what is allowed, and refusals: an ``if`` that only raises, what `parameters` checks, and functions whose name
+starts with ``check`` are the business of the library's own tests.
 """
 
 from __future__ import annotations
@@ -55,7 +55,14 @@ FUNCTIONS = {
     for name, other in (pair, pair[::-1])
 }
 ORDERED = {"enumerate", "sum", "map", "reduce", "partial", "cast", "to_digits"}
-"""Their arguments are of different kinds: exchanged, they say nothing. Those of ``FUNCTIONS`` have no order."""
+"""Their arguments are of different kinds; those of ``FUNCTIONS`` have no order. Neither are exchanged."""
+
+BRANCHES: dict[type[ast.AST], set[bool]] = {
+    ast.If: {True, False},
+    ast.While: {False},
+    ast.comprehension: {True},
+}
+"""A loop for ever and a comprehension of nothing say little."""
 
 NO_FORMULA = (ast.Import, ast.ImportFrom, ast.Raise, ast.JoinedStr)
 NO_FORMULA_IN = {"annotation", "returns", "decorator_list", "bases", "ctx"}
@@ -71,7 +78,7 @@ class Alteration:
     change: str
     """The expression before and after; a number in parentheses counts equal changes in one function."""
     lines: range
-    """Those of its statement, of which one must run for the change to be felt; none where the module sets it."""
+    """Those of its statement, one of which must run to feel the change; none for what an import sets."""
     place: int
 
 
@@ -81,19 +88,19 @@ class _Site(NamedTuple):
     above: tuple[ast.AST, ...]
     """From the statement down to the node's parent."""
     field: str
-    index: int | None
+    item: int | None
     new: ast.AST
 
     def old(self) -> ast.AST:
         value = getattr(self.above[-1], self.field)
-        node: ast.AST = value if self.index is None else value[self.index]
+        node: ast.AST = value if self.item is None else value[self.item]
         return node
 
     def put(self, node: ast.AST) -> None:
-        if self.index is None:
+        if self.item is None:
             setattr(self.above[-1], self.field, node)
         else:
-            getattr(self.above[-1], self.field)[self.index] = node
+            getattr(self.above[-1], self.field)[self.item] = node
 
 
 def alterations(source: str) -> list[Alteration]:
@@ -118,8 +125,9 @@ def altered(source: str, alteration: Alteration) -> str:
     """The file with one alteration.
 
     >>> code = "def f(x): return x - 1"
-    >>> altered(code, alterations(code)[1])
-    'def f(x):\\n    return x'
+    >>> print(altered(code, alterations(code)[1]))
+    def f(x):
+        return x
     """
     tree = ast.parse(source)
     site = next(site for place, site in enumerate(_sites(tree)) if place == alteration.place)
@@ -135,7 +143,10 @@ def _shown(site: _Site) -> tuple[str, str]:
         if isinstance(above[-1], ast.UnaryOp) and not isinstance(above[-1].operand, ast.Constant):
             break
         above.pop()
-    whole, condition = above[-1] is old, site.field in ("test", "ifs") and not isinstance(above[-2], ast.IfExp)
+    whole, condition = (
+        above[-1] is old,
+        site.field in ("test", "ifs") and not isinstance(above[-2], ast.IfExp),
+    )
     texts = [ast.unparse(above[-1])]
     site.put(site.new)
     texts.append(ast.unparse(site.new if whole else above[-1]))
@@ -204,7 +215,7 @@ def _is_limit(target: ast.expr) -> bool:
 def _others(node: Any, parent: ast.AST, field: str) -> Iterator[ast.AST]:
     """What may stand in the place of a node."""
     if field in ("test", "ifs") and isinstance(parent, ast.If | ast.While | ast.comprehension):
-        yield from map(ast.Constant, {ast.If: (True, False), ast.While: (False,)}.get(type(parent), (True,)))
+        yield from (ast.Constant(taken) for taken in (True, False) if taken in BRANCHES[type(parent)])
     match node:
         case ast.BinOp():
             yield from _calculations(node)
@@ -214,14 +225,14 @@ def _others(node: Any, parent: ast.AST, field: str) -> Iterator[ast.AST]:
             yield ast.Pass()
         case ast.UnaryOp(op=ast.USub() | ast.Not() | ast.Invert()):
             yield node.operand
-        case ast.Constant(value=bool()):
-            yield ast.Constant(not node.value)
-        case ast.Constant(value=int()):
+        case ast.Constant(value=bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int() as value):
             neutral = _neutral(parent)  # which would be the term or factor dropped, once more
-            others = (node.value + 1, node.value - 1)
+            others = (value + 1, value - 1)
             yield from (ast.Constant(other) for other in others if other != neutral)
-        case ast.Constant(value=float()):
-            yield from (ast.Constant(node.value * 2), ast.Constant(node.value / 2))
+        case ast.Constant(value=float() as value):
+            yield from (ast.Constant(value * 2), ast.Constant(value / 2))
         case ast.Compare():
             for place, relation in enumerate(node.ops):
                 for other in COMPARISONS[type(relation)]:

@@ -2,37 +2,42 @@
 
 Each alteration of the modules with the paper's sections is made in a process of its own, and the claims whose
 settling runs through the altered lines are settled again, until one of them differs in anything that
-``paper/ledger.json`` has of it, or cannot be settled: then the alteration is seen. So it is where a claim takes
-many times as long as it should, or all of the memory. What survives stands in ``paper/mutants.toml``, with a reason.
+``paper/ledger.json`` has of it, or cannot be settled: then the alteration is seen. So it is where a claim
+takes many times as long as it should, or all of the memory. What survives stands in ``paper/mutants.toml``,
+with a reason.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import contextlib
 import importlib
+import importlib.machinery
 import importlib.util
 import json
 import multiprocessing
+import pkgutil
 import resource
 import signal
 import sys
 import time
 import tomllib
+import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from tqdm import tqdm
 
 from compendium.ledger import book, claims, trace, verdicts
-from compendium.ledger.alterations import Alteration, altered, alterations
+from compendium.ledger import checks as package
+from compendium.ledger.alterations import Alteration, alterations, altered
 from compendium.ledger.claims import Claim
+from compendium.ledger.verdicts import Entry
 from compendium.run.places import ROOT
 
 LIBRARY = "tablebuilder_dp"
@@ -40,11 +45,15 @@ MODULES = ("noise", "privacy", "certified", "design", "cellkey", "sampling")
 """The paper's sections, in the order of their imports."""
 SURVIVORS = ROOT / "paper" / "mutants.toml"
 KINDS = ("equivalent", "elsewhere", "gap")
-"""Why an alteration survives: it changes nothing, only the library's own tests run it, or a check is missing."""
+"""Why one survives: it changes no answer, only the library's own tests see it, or a check is missing."""
 
 MEMORY = 4 * 2**30
-PATIENCE = 2.0, 10.0
+PATIENCE = 2.0, 5.0
 """A claim may take so many seconds of the processor, and so many times as long as it usually does."""
+
+
+Name = tuple[str, str, str]
+"""Module, function and change."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +64,8 @@ class Mutant:
     alteration: Alteration
 
     @property
-    def name(self) -> tuple[str, str, str]:
-        """Module, function and change, as the list of survivors has them."""
+    def name(self) -> Name:
+        """As the list of survivors has it."""
         return self.module, self.alteration.function, self.alteration.change
 
 
@@ -67,13 +76,13 @@ class Settled:
     claim: Claim
     record: dict[str, Any]
     seconds: float
-    lines: Mapping[str, Collection[int]]
+    lines: Mapping[str, set[int]]
     """The lines that run, by module."""
 
 
 @dataclass(frozen=True)
 class Survivor:
-    """Changes in one function that nobody sees, and why; without changes, all of a function that never runs."""
+    """Changes in one function that no claim sees, and why; without changes, all of a function."""
 
     module: str
     function: str
@@ -114,9 +123,9 @@ def survivors(path: Path = SURVIVORS) -> list[Survivor]:
         raise ValueError(f"the list needs a readable paper/{path.name}: {error}") from None
 
 
-def named(listed: Iterable[Survivor], made: Sequence[Mutant]) -> dict[tuple[str, str, str], Survivor]:
+def named(listed: Iterable[Survivor], made: Sequence[Mutant]) -> dict[Name, Survivor]:
     """The listed survivors by mutant; those that nobody makes any more keep their name."""
-    found = {}
+    found: dict[Name, Survivor] = {}
     for entry in listed:
         place = entry.module, entry.function
         changes = entry.changes or [one.alteration.change for one in made if one.name[:2] == place] or ["*"]
@@ -175,7 +184,7 @@ def _record(claim: Claim) -> dict[str, Any]:
 
 
 def concerned(mutant: Mutant, settled: Sequence[Settled]) -> list[Settled]:
-    """The claims that run through the altered lines; what stands outside functions concerns all of a module."""
+    """The claims that run through the altered lines; what an import sets concerns all of a module."""
     lines = mutant.alteration.lines
     return [
         one
@@ -187,12 +196,18 @@ def concerned(mutant: Mutant, settled: Sequence[Settled]) -> list[Settled]:
 # --- With one alteration ------------------------------------------------------------------------
 
 
-def witness(module: str, text: str, settled: Sequence[Settled]) -> str | None:
-    """The first claim that sees a module with another text, "time or memory", or None if all are as before."""
+def witness(module: str, text: str, settled: Sequence[Settled], *, anew: bool = False) -> str | None:
+    """The first claim that sees another text of a module, "time or memory", or None if all are as before.
+
+    The code of its functions is exchanged. What an import sets, also what functions are called with by
+    default, needs the whole project imported ``anew``.
+    """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["compendium.ledger.mutants", "numpy", "scipy.optimize", "flint"])
+    checks = (f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__))
+    context.set_forkserver_preload([__name__, "scipy.optimize", *checks])
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_look, args=(theirs, module, text, settled), daemon=True)
+    wanted = [(one.claim, one.record, one.seconds) for one in settled]
+    process = context.Process(target=_look, args=(theirs, module, text, wanted, anew), daemon=True)
     process.start()
     theirs.close()
     try:
@@ -205,26 +220,28 @@ def witness(module: str, text: str, settled: Sequence[Settled]) -> str | None:
     return seen_by
 
 
-def _look(answer: Connection, module: str, text: str, settled: Sequence[Settled]) -> None:
+def _look(
+    answer: Connection, module: str, text: str, wanted: Sequence[tuple[Claim, Any, float]], anew: bool
+) -> None:
     """In a process of its own: exchange the module and settle the claims until one differs."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    sys.stderr = None
-    claim = "import"
+    warnings.simplefilter("ignore")
+    seen_by: str | None = "import"
     try:
-        _wait_at_most(0)
-        fresh = _exchange(module, text)
-        for one in settled:
-            claim = one.claim.id
-            _wait_at_most(one.seconds)
-            if json.loads(json.dumps(fresh.settle(one.claim).record())) != one.record:
+        _wait_at_most(1)
+        settle = (_imported_anew if anew else _exchanged)(f"{LIBRARY}.{module}", text)
+        for claim, record, seconds in wanted:
+            seen_by = claim.id
+            _wait_at_most(seconds)
+            if json.loads(json.dumps(settle(claim).record())) != record:
                 break
         else:
-            claim = ""
+            seen_by = None
     except MemoryError:
         return
     except Exception:  # noqa: S110 - what cannot be settled is seen
         pass
-    answer.send(claim or None)
+    answer.send(seen_by)
 
 
 def _wait_at_most(usual: float) -> None:
@@ -233,18 +250,42 @@ def _wait_at_most(usual: float) -> None:
     signal.setitimer(signal.ITIMER_PROF, least + times * usual)
 
 
-def _exchange(module: str, text: str) -> Any:
-    """Import the project anew, with one module of another text; its `verdicts`."""
-    for name in list(sys.modules):
-        if name.split(".")[0] in (LIBRARY, "compendium"):
-            del sys.modules[name]
-    name = f"{LIBRARY}.{module}"
-    spec = importlib.util.find_spec(name)
-    assert spec is not None  # noqa: S101 - the text was read from there
+def _exchanged(name: str, text: str) -> Callable[[Claim], Entry]:
+    """Give the functions of a module the code that they have in another text, whoever imported them."""
+    module = importlib.import_module(name)
+    other: dict[str, Any] = vars(module) | {"__name__": name}
+    exec(compile(text, name, "exec"), other)  # noqa: S102 - our own text
+    mine, theirs = (dict(_functions(values, name)) for values in (vars(module), other))
+    for place, function in mine.items():
+        function.__code__ = theirs[place].__code__
+    return verdicts.settle
+
+
+def _functions(values: Mapping[str, Any], module: str, above: str = "") -> Iterator[tuple[str, FunctionType]]:
+    """The functions and methods that a module defines, also below a property, a class method or a cache."""
+    for name, value in values.items():
+        for part in ("fget", "func", "__func__", "__wrapped__"):
+            value = getattr(value, part, None) or value
+        if getattr(value, "__module__", "") != module:
+            continue
+        if isinstance(value, FunctionType):
+            yield f"{above}{name}", value
+        elif isinstance(value, type):
+            yield from _functions(vars(value), module, f"{above}{name}.")
+
+
+def _imported_anew(name: str, text: str) -> Callable[[Claim], Entry]:
+    """Import the project anew, with a module of another text."""
+    for known in list(sys.modules):
+        if known.split(".")[0] in (LIBRARY, "compendium"):
+            del sys.modules[known]
+    package, _, module = name.rpartition(".")
+    spec = importlib.machinery.ModuleSpec(name, None)
     sys.modules[name] = fresh = importlib.util.module_from_spec(spec)
-    exec(compile(ast.parse(text), spec.origin or name, "exec"), vars(fresh))  # noqa: S102 - our own text
-    setattr(importlib.import_module(name.rpartition(".")[0]), name.rpartition(".")[2], fresh)
-    return importlib.import_module("compendium.ledger.verdicts")
+    exec(compile(text, name, "exec"), vars(fresh))  # noqa: S102 - our own text
+    setattr(importlib.import_module(package), module, fresh)
+    settle: Callable[[Claim], Entry] = importlib.import_module("compendium.ledger.verdicts").settle
+    return settle
 
 
 # --- The command --------------------------------------------------------------------------------
@@ -252,7 +293,9 @@ def _exchange(module: str, text: str) -> Any:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("modules", nargs="*", metavar="MODULE", help="such as noise or sampling.ratio; else all")
+    parser.add_argument(
+        "modules", nargs="*", metavar="MODULE", help="such as noise or sampling.ratio; else all"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON with every mutant and who sees it")
 
 
@@ -261,7 +304,7 @@ def run(options: argparse.Namespace) -> int:
     made, listed = mutants(options.modules), survivors()
     settled = survey([*claims.load().values(), *claims.load(claims.OURS).values()])
     _check_unaltered(settled)
-    seen: dict[tuple[str, str, str], str | None] = {}
+    seen: dict[Name, str | None] = {}
     first: dict[str, str] = {}  # who saw the last one of a function may well see the next one
     texts = {module: source(module) for module in MODULES}
     for one in tqdm(made, unit="mutant", leave=False, disable=not sys.stderr.isatty(), file=sys.stderr):
@@ -269,11 +312,16 @@ def run(options: argparse.Namespace) -> int:
         chosen = concerned(one, settled)
         chosen.sort(key=lambda each: each.claim.id != first.get(function))
         text = altered(texts[one.module], one.alteration)
-        seen[one.name] = witness(one.module, text, chosen) if chosen else None
+        anew = not one.alteration.lines
+        seen[one.name] = witness(one.module, text, chosen, anew=anew) if chosen else None
         first[function] = seen[one.name] or first.get(function, "")
     known = named(listed, mutants())
-    problems = [f"survives, not listed: {_words(name)}" for name, by in seen.items() if not by and name not in known]
-    problems += [f"listed, but seen by {by}: {_words(name)}" for name, by in seen.items() if by and name in known]
+    problems = [
+        f"survives, not listed: {_words(name)}" for name, by in seen.items() if not by and name not in known
+    ]
+    problems += [
+        f"listed, but seen by {by}: {_words(name)}" for name, by in seen.items() if by and name in known
+    ]
     if options.json:
         records = [
             dict(zip(("module", "function", "change"), name, strict=True))
@@ -282,7 +330,9 @@ def run(options: argparse.Namespace) -> int:
         ]
         print(json.dumps({"as_listed": not problems, "mutants": records}))
     else:
-        print("\n".join([*_table(seen, known), *problems, *([] if problems else ["All survivors are listed."])]))
+        print(
+            "\n".join([*_table(seen, known), *problems, *([] if problems else ["All survivors are listed."])])
+        )
     return 1 if problems else 0
 
 
@@ -295,9 +345,7 @@ def _check_unaltered(settled: Sequence[Settled]) -> None:
         raise ValueError(f"{book.LEDGER} has another {', '.join(changed)}: make reproduce ACCEPT=1 first")
 
 
-def _table(
-    seen: Mapping[tuple[str, str, str], str | None], known: Mapping[tuple[str, str, str], Survivor]
-) -> Iterator[str]:
+def _table(seen: Mapping[Name, str | None], known: Mapping[Name, Survivor]) -> Iterator[str]:
     """How many mutants of each module are seen, and why the others are not."""
     yield f"{'module':<12}{'mutants':>8}{'seen':>8}{''.join(f'{kind:>12}' for kind in KINDS)}"
     for module in MODULES:
@@ -308,6 +356,6 @@ def _table(
             yield f"{module:<12}{len(ours):>8}{sum(map(bool, ours.values())):>8}{counts}"
 
 
-def _words(name: tuple[str, str, str]) -> str:
+def _words(name: Name) -> str:
     module, function, change = name
     return f"{module}.{function}: {change}" if function else f"{module}: {change}"
