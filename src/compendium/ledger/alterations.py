@@ -66,7 +66,8 @@ BRANCHES: dict[type[ast.AST], set[bool]] = {
 
 NO_FORMULA = (ast.Import, ast.ImportFrom, ast.Raise, ast.JoinedStr)
 NO_FORMULA_IN = {"annotation", "returns", "decorator_list", "bases", "ctx"}
-CHECKS = {"isinstance", "wrong_type", "wrong_value", "warn"}
+CHECKS = {"isinstance", "wrong_type", "wrong_value", "warn", "_whole", "_probabilities", "_masses"}
+"""What refuses, or decides whether to."""
 
 
 @dataclass(frozen=True)

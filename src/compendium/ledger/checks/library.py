@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from compendium.ledger.claims import Claim, ends
-from compendium.ledger.formulas import Cases, cases, described
+from compendium.ledger.formulas import Cases, cases, described, on_grid
 from tablebuilder_dp import cellkey, certified, design, privacy, sampling
 from tablebuilder_dp.beyond import best_gamma
 from tablebuilder_dp.noise import AnyNoise, Geometric, Noise, polynomial
 from tablebuilder_dp.sampling import LookupTable
 from tablebuilder_dp.support.intervals import Enclosure, ball, enclosure, exponential, precision
 
-BITS = 1600
+BITS = 640
 """For the fractions in place of exponentials and logarithms."""
 FLOAT, ENCLOSED = Fraction(1, 10**11), Fraction(1, 10**25)
 """How near float64 and enclosures must come, as a part of the value."""
@@ -272,14 +272,34 @@ def least_delta(claim: Claim) -> Cases:
         yield are_near(best_gamma.kinks(epsilon, support=D), deltas)
         yield all(delta(Noise(D, chosen.gamma * (1 + side)), epsilon) > least for side in (-FLOAT, FLOAT))
         grid = tuple(epsilon * Fraction(part, 20) for part in range(1, 30))
-        on_grid = [delta(Noise(D, gamma), epsilon) for gamma in grid]
+        all_deltas = [delta(Noise(D, gamma), epsilon) for gamma in grid]
         found = design.best_delta_on_grid(epsilon, support=D, gammas=grid)
-        yield is_near(found.delta, min(on_grid)) and is_near(found.gamma, grid[on_grid.index(min(on_grid))])
+        yield is_near(found.delta, min(all_deltas)) and is_near(
+            found.gamma, grid[all_deltas.index(min(all_deltas))]
+        )
+        yield tuple(Fraction(part, 10_000) for part in range(1, 3001)) == design.PAPER_GRID
 
     return cases(
         (described(D=D, eps=epsilon), all(tried(D, epsilon)))
         for D, epsilon in product((1, 2, 4, 9), map(Fraction, ("0.1", "0.7", "2.5")))
     )
+
+
+def smallest_support(claim: Claim) -> Cases:
+    """The support of the design guide is the first whose p(−D) is at most δ, support by support."""
+
+    def edge(D: int, epsilon: Fraction, slack: Fraction) -> Fraction:
+        low, high = epsilon / (2 * D + 1), epsilon / (2 * D - 1)
+        return masses(Noise(D, high - slack * (high - low)))[0]
+
+    def holds(epsilon: Fraction, target: Fraction, slack: Fraction) -> bool:
+        found = design.guide(epsilon, target, slack=slack)
+        first = next(D for D in range(1, 100) if edge(D, epsilon, slack) <= target)
+        return (found.support, found.epsilon, found.slack) == (first, epsilon, slack)
+
+    targets = ("0.3", "0.25", "0.2", "0.1", "0.03", "0.001", "0.0001")
+    grid = product(*(map(Fraction, some) for some in (("0.3", "1", "2.5"), targets, ("0", "0.1", "1"))))
+    return on_grid("eps delta slack", grid, holds)
 
 
 def ranges(claim: Claim) -> Cases:
@@ -312,8 +332,22 @@ def keys(claim: Claim) -> Cases:
     some, size = [0, 0, 1, 5, 5, 5, 7, 3], 8
     apart = sum(abs(Fraction(some.count(key), len(some)) - Fraction(1, size)) for key in range(size)) / 2
     random = cellkey.record_keys(1000)
+    folded = [key[0] ^ key[1] ^ key[2] ^ key[3] for key in parts]
+    records, cells = cellkey.record_keys(40, seed=1), [n * n % 7 for n in range(40)]
+    sums = [
+        [sum(int(r[j]) for r, c in zip(records, cells, strict=True) if c == cell) for j in range(4)]
+        for cell in range(5)
+    ]
+    xors = [a % modulus ^ b % modulus ^ c % modulus ^ d % modulus for a, b, c, d in sums]
+    same = [
+        cellkey.cell_keys(records, cells, **some).tolist()
+        for some in ({}, {"keysize": 256}, {"keysize": 256, "reduction": "high"})
+    ]
     return cases(
         [
+            ("cell keys", same == [xors, [key % 256 for key in xors], [key >> 24 for key in xors]]),
+            ("folded", cellkey.fold_bytes(chosen).tolist() == folded),
+            ("bigN", modulus == cellkey.BIG_N),
             ("powers", cellkey.components(chosen, reading="powers").tolist() == powers),
             ("bytes", cellkey.components(chosen, reading="bytes").tolist() == parts),
             ("distance", Fraction(cellkey.measured_distance(some, keysize=size)) == apart),
@@ -323,6 +357,58 @@ def keys(claim: Claim) -> Cases:
             ),
         ]
     )
+
+
+def key_distances(claim: Claim) -> Cases:
+    """The distance of the XOR of four uniform sums from uniform, and its bound, by counting all of them."""
+
+    def apart(counts: Sequence[int]) -> Fraction:
+        return (
+            sum((abs(Fraction(n, sum(counts)) - Fraction(1, len(counts))) for n in counts), Fraction(0)) / 2
+        )
+
+    def reduced(N: int, keysize: int) -> list[int]:
+        return [len(range(key, N, keysize)) for key in range(keysize)]
+
+    def four(once: Sequence[int]) -> list[int]:
+        """How often each XOR of four keys comes up."""
+        twice, both = ([0] * len(once) for _ in range(2))
+        for counts, result in ((once, twice), (twice, both)):
+            for a, b in product(range(len(once)), repeat=2):
+                result[a ^ b] += counts[a] * counts[b]
+        return both
+
+    def first(modulus: int) -> Fraction:
+        """The distance of a key in [1, 2^32) modulo bigN from uniform; equal counts are taken together."""
+        edges = [0, 1, 2**32 % modulus, modulus]
+        found = Fraction(0)
+        for low, high in pairwise(sorted(edges)):
+            count = len(range(low or modulus, 2**32, modulus))
+            found += (high - low) * abs(Fraction(count, 2**32 - 1) - Fraction(1, modulus)) / 2
+        return found
+
+    def tried(N: int, bits: int) -> Iterator[bool]:
+        low, high = N, N * 2 ** (32 - bits)  # the leading bits of one are what the other is
+        for modulus, reduction in ((low, "low"), (high, "high")):
+            if modulus > 2**32:
+                continue
+            options: Any = {"modulus": modulus, "keysize": 2**bits, "reduction": reduction}
+            yield cellkey.distance_from_uniform(**options) == apart(four(reduced(N, 2**bits)))
+            bound = 8 * (first(modulus) + apart(reduced(N, 2**bits))) ** 4
+            yield cellkey.distance_bound(**options) == min(bound, Fraction(1))
+
+    grid = (
+        (3, 2),
+        (5, 2),
+        (13, 4),
+        (11, 4),
+        (15, 4),
+        (100, 3),
+        (1001, 5),
+        (2**31 - 1, 4),
+        (3 * 2**30 + 1, 4),
+    )
+    return cases((f"{N} modulo 2^{bits}", all(tried(N, bits))) for N, bits in grid)
 
 
 # --- Section V -----------------------------------------------------------------------------------
@@ -374,6 +460,39 @@ def growth_of_any_table(claim: Claim) -> Cases:
 
     grid = product(TABLES, (Fraction(k, 24) for k in range(1, 24)))
     return cases((f"{table.weights}, δ = {target}", holds(table, target)) for table, target in grid)
+
+
+def looked_up(claim: Claim) -> Cases:
+    """The noise of keys beside every cut, and of many keys at once, by going through the cuts."""
+
+    def holds(noise: AnyNoise, keysize: int) -> bool:
+        table = sampling.lookup_table(noise, keysize=keysize)
+        near = (cut + step for cut in table.cuts for step in (-2, -1, 0, 1))
+        keys = [0, keysize - 1, *(key for key in near if 0 <= key < keysize)]
+        wanted = [next(z for z, cut in enumerate(table.cuts, -noise.support) if key < cut) for key in keys]
+        many = 70_000 // len(keys) + 1
+        found = sampling.sample(table, keys * many).tolist()
+        return found == wanted * many and [sampling.sample(table, key) for key in keys] == wanted
+
+    chosen: tuple[AnyNoise, ...] = (Noise(2, "0.3"), Noise(11, "0.02"), Noise(200, "0.0001"))
+    grid = product(chosen, (100, 2**8, 2**16, 2**16 + 1, 10**6, 2**32))
+    return cases((f"{_about(noise)}, KEYSIZE {keysize}", holds(noise, keysize)) for noise, keysize in grid)
+
+
+def lost_support(claim: Claim) -> Cases:
+    """Up to the limit of ε KEYSIZE·p(D) is at least 1, and from its upper end on it is less."""
+
+    def holds(D: int, keysize: int, slack: Fraction) -> bool:
+        limit = sampling.full_support_limit(support=D, keysize=keysize, slack=slack)
+
+        def edge(epsilon: Fraction) -> Fraction:
+            low, high = epsilon / (2 * D + 1), epsilon / (2 * D - 1)
+            return masses(Noise(D, high - slack * (high - low)))[0]
+
+        return edge(limit.lower) * keysize >= 1 > edge(limit.upper) * keysize and is_near(limit, limit.lower)
+
+    grid = product((1, 3, 10), (2**6, 1000, 2**16), (Fraction(0), Fraction(1, 10)))
+    return on_grid("D KEYSIZE slack", grid, holds)
 
 
 def nearest(claim: Claim) -> Cases:
