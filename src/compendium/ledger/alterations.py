@@ -64,6 +64,7 @@ BRANCHES: dict[type[ast.AST], set[bool]] = {
 }
 """A loop for ever and a comprehension of nothing say little."""
 
+CONDITIONS = ("test", "ifs")
 NO_FORMULA = (ast.Import, ast.ImportFrom, ast.Raise, ast.JoinedStr)
 NO_FORMULA_IN = {"annotation", "returns", "decorator_list", "bases", "ctx"}
 CHECKS = {"isinstance", "wrong_type", "wrong_value", "warn", "_whole", "_probabilities", "_masses"}
@@ -137,24 +138,28 @@ def altered(source: str, alteration: Alteration) -> str:
 
 
 def _shown(site: _Site) -> tuple[str, str]:
-    """The smallest expression that says something, before and after; a bare number says nothing."""
+    """The smallest part that says something, before and after; a bare number says nothing."""
     old = site.old()
     above = [node for node in (*site.above, old) if not isinstance(node, ast.Slice | ast.keyword)]
-    while isinstance(above[-1], ast.Constant | ast.UnaryOp) and isinstance(above[-2], ast.expr):
-        if isinstance(above[-1], ast.UnaryOp) and not isinstance(above[-1].operand, ast.Constant):
-            break
+    while _is_bare(above[-1]) and isinstance(above[-2], ast.expr | ast.Assign | ast.AugAssign):
         above.pop()
-    whole, condition = (
-        above[-1] is old,
-        site.field in ("test", "ifs") and not isinstance(above[-2], ast.IfExp),
-    )
-    texts = [ast.unparse(above[-1])]
+    is_whole = above[-1] is old
+    before = ast.unparse(above[-1])
     site.put(site.new)
-    texts.append(ast.unparse(site.new if whole else above[-1]))
+    after = ast.unparse(site.new if is_whole else above[-1])
     site.put(old)
-    word = "while" if isinstance(above[-2], ast.While) else "if"
-    before, after = (f"{word} {text}" for text in texts) if whole and condition else texts
+    if (
+        is_whole
+        and isinstance(above[-2], ast.If | ast.While | ast.comprehension)
+        and site.field in CONDITIONS
+    ):
+        word = "while" if isinstance(above[-2], ast.While) else "if"
+        return f"{word} {before}", f"{word} {after}"
     return before, after
+
+
+def _is_bare(node: ast.AST) -> bool:
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 
 def _sites(tree: ast.Module) -> Iterator[_Site]:
@@ -215,7 +220,7 @@ def _is_limit(target: ast.expr) -> bool:
 
 def _others(node: Any, parent: ast.AST, field: str) -> Iterator[ast.AST]:
     """What may stand in the place of a node."""
-    if field in ("test", "ifs") and isinstance(parent, ast.If | ast.While | ast.comprehension):
+    if field in CONDITIONS and isinstance(parent, ast.If | ast.While | ast.comprehension):
         yield from (ast.Constant(taken) for taken in (True, False) if taken in BRANCHES[type(parent)])
     match node:
         case ast.BinOp():

@@ -101,7 +101,10 @@ def source(module: str) -> str:
 
 def mutants(wanted: Sequence[str] = ()) -> list[Mutant]:
     """All mutants, or those of some modules and functions, such as "noise" or "sampling.ratio"."""
-    found = [Mutant(module, one) for module in MODULES for one in alterations(source(module))]
+    modules = [
+        one for one in MODULES if not wanted or any(f"{name}.".startswith(f"{one}.") for name in wanted)
+    ]
+    found = [Mutant(module, one) for module in modules for one in alterations(source(module))]
     chosen = [one for one in found if not wanted or any(_is_in(one, name) for name in wanted)]
     for name in wanted:
         if not any(_is_in(one, name) for one in chosen):
