@@ -234,6 +234,22 @@ def smallest_epsilon(claim: Claim) -> Cases:
     return cases((_about(noise), all(of_noise(noise))) for noise in NOISES if noise.support > 1)
 
 
+def losses(claim: Claim) -> Cases:
+    """The finite losses ln p(z)/p(z−1) lie on the library's lattice, with its masses."""
+
+    def holds(noise: AnyNoise) -> bool:
+        lattice, found = privacy.loss_lattice(noise), privacy.loss_masses(noise)
+        places = [Fraction(0)] * len(found)
+        for earlier, later in pairwise(masses(noise)):
+            steps = (lattice.top - log(later / earlier) / lattice.unit) / 2
+            if not is_near(1 + steps, Fraction(1 + round(steps))):
+                return False
+            places[round(steps)] += later
+        return are_near(found, places)
+
+    return cases((_about(noise), holds(noise)) for noise in NOISES)
+
+
 def composed(claim: Claim) -> Cases:
     """δ of k cells and the probability of a loss beyond ±ε against sums over all k-tuples of outputs."""
 
