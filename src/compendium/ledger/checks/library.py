@@ -47,6 +47,8 @@ TABLES = tuple(
         (0, 4, 4),
         (4, 4, 0),
         (1, 5, 0, 5, 2),
+        (0, 0, 3),
+        (3, 0, 0),
     )
 )
 """Tables without symmetry, so that the two directions differ; some with a value lost."""
@@ -274,6 +276,42 @@ def composed(claim: Claim) -> Cases:
     )
 
 
+def enclosed_rates(claim: Claim) -> Cases:
+    """What is enclosed for all γ between two holds for both and for some between, and is hardly wider."""
+
+    def wide(D: int, low: Fraction, high: Fraction) -> Iterator[bool]:
+        between = [Noise(D, low + share * (high - low)) for share in (0, Fraction(1, 3), Fraction(5, 7), 1)]
+        noise = certified.Enclosed(D, Enclosure(low, high))
+        tried = [high * Fraction(part, 2) for part in range(1, 4 * D)]
+        with precision(128):
+            [total] = map(enclosure, certified.moments(noise, 0))
+            deltas = [enclosure(certified.delta_ball(noise, epsilon)) for epsilon in tried]
+        yield all(sum(weights(one)) in total for one in between)
+        edges = zip(ends(total), (between[-1], between[0]), strict=True)
+        yield all(
+            abs(end - sum(weights(one))) < Fraction(1, 10**8) for end, one in edges
+        )  # of a ball's radius
+        for epsilon, found in zip(tried, deltas, strict=True):
+            yield all(delta(one, epsilon) in found for one in between)
+
+    def narrow(D: int, V: Fraction) -> Iterator[bool]:
+        gamma = certified.gamma(support=D, variance=V, digits=60)
+        noise, exact = certified.Enclosed(D, gamma), Noise(D, gamma.lower)
+        p = masses(exact)
+        yield is_near(certified.entropy(noise), -sum((mass * log(mass) for mass in p), Fraction(0)))
+        yield is_near(certified.pmf(noise, 1), p[D + 1]) and is_near(certified.variance(noise), V)
+        for target in ((p[0] + p[D]) / 2, p[0] + (p[D] - p[0]) / 50):
+            proved = certified.epsilon(noise, target, digits=40)
+            yield is_near(delta(exact, proved.lower), target)
+
+    ranges = ((2, "0.3", "0.5"), (5, "0.1", "0.11"), (11, "0.02", "0.06"))
+    found = [
+        (f"D = {D}, γ from {low}", all(wide(D, Fraction(low), Fraction(high)))) for D, low, high in ranges
+    ]
+    some = ((2, Fraction(1)), (11, Fraction(4)), (11, Fraction(40)))
+    return cases([*found, *((described(D=D, V=V), all(narrow(D, V))) for D, V in some)])
+
+
 # --- Section III-C -------------------------------------------------------------------------------
 
 
@@ -364,6 +402,7 @@ def keys(claim: Claim) -> Cases:
             ("cell keys", same == [xors, [key % 256 for key in xors], [key >> 24 for key in xors]]),
             ("folded", cellkey.fold_bytes(chosen).tolist() == folded),
             ("bigN", modulus == cellkey.BIG_N),
+            ("from sums", cellkey.from_sums(np.array(sums, dtype=np.uint64)).tolist() == xors),
             ("powers", cellkey.components(chosen, reading="powers").tolist() == powers),
             ("bytes", cellkey.components(chosen, reading="bytes").tolist() == parts),
             ("distance", Fraction(cellkey.measured_distance(some, keysize=size)) == apart),
@@ -413,8 +452,21 @@ def key_distances(claim: Claim) -> Cases:
             bound = 8 * (first(modulus) + apart(reduced(N, 2**bits))) ** 4
             yield cellkey.distance_bound(**options) == min(bound, Fraction(1))
 
+    def in_parts(modulus: int, bits: int) -> bool:
+        """Where the leading bits of the last keys are cut off within one of their values."""
+        step = 2 ** (32 - bits)
+        counts = [max(0, min(modulus, start + step) - start) for start in range(0, 2**32, step)]
+        bound = 8 * (first(modulus) + apart(counts)) ** 4
+        return bound == cellkey.distance_bound(modulus=modulus, keysize=2**bits, reduction="high")
+
+    whole = cellkey.distance_bound(keysize=2**32, modulus=2**32 - 5) == cellkey.distance_bound()
+    parts = [
+        ("all bits", whole),
+        *((f"{bits} leading bits", in_parts(2**32 - 2**26 - 1, bits)) for bits in (2, 4)),
+    ]
     grid = (
         (3, 2),
+        (3, 8),
         (5, 2),
         (13, 4),
         (11, 4),
@@ -424,7 +476,7 @@ def key_distances(claim: Claim) -> Cases:
         (2**31 - 1, 4),
         (3 * 2**30 + 1, 4),
     )
-    return cases((f"{N} modulo 2^{bits}", all(tried(N, bits))) for N, bits in grid)
+    return cases([*parts, *((f"{N} modulo 2^{bits}", all(tried(N, bits))) for N, bits in grid)])
 
 
 # --- Section V -----------------------------------------------------------------------------------
@@ -471,7 +523,7 @@ def growth_of_any_table(claim: Claim) -> Cases:
         reached = max(two_ways(*shifted(p), found))
         level = sampling.epsilon(table, target)
         return (reached == target or (found == 1 and reached < target)) and (
-            level == 0 if found == 1 else level >= log(found) and is_near(level, log(found))
+            level == 0 if found == 1 else math.nextafter(level, 0) < log(found) <= level
         )
 
     grid = product(TABLES, (Fraction(k, 24) for k in range(1, 24)))
