@@ -49,6 +49,7 @@ TABLES = tuple(
         (1, 5, 0, 5, 2),
         (0, 0, 3),
         (3, 0, 0),
+        (9, 5, 2),
     )
 )
 """Tables without symmetry, so that the two directions differ; some with a value lost."""
@@ -210,6 +211,16 @@ def both_directions(claim: Claim) -> Cases:
 
     found = [(_about(noise), all(of_noise(noise))) for noise in NOISES]
     found += [(_about(noise), of_long(noise)) for noise in LONG]
+
+    def of_others(p: Sequence[Fraction], q: Sequence[Fraction], epsilon: Fraction) -> bool:
+        truths = two_ways(p, q, exp(epsilon))
+        in_float = ([float(mass) for mass in one] for one in (p, q))
+        exact = certified.hockey_stick(p, q, epsilon)
+        return are_near(exact, truths) and are_near(privacy.hockey_stick(*in_float, epsilon), truths)
+
+    third, fourth = Fraction(1, 3), Fraction(1, 4)
+    pair = [third, third, third], [fourth, 3 * fourth, Fraction(0)]
+    found += [(f"{p} and {q}", of_others(p, q, Fraction(1, 5))) for p, q in (pair, pair[::-1])]
     some = product(TABLES, map(Fraction, ("0", "0.3", "0.9", "4")))
     return cases(
         [
@@ -288,9 +299,7 @@ def enclosed_rates(claim: Claim) -> Cases:
             deltas = [enclosure(certified.delta_ball(noise, epsilon)) for epsilon in tried]
         yield all(sum(weights(one)) in total for one in between)
         edges = zip(ends(total), (between[-1], between[0]), strict=True)
-        yield all(
-            abs(end - sum(weights(one))) < Fraction(1, 10**8) for end, one in edges
-        )  # of a ball's radius
+        yield all(abs(end - sum(weights(one))) < Fraction(1, 10**8) for end, one in edges)
         for epsilon, found in zip(tried, deltas, strict=True):
             yield all(delta(one, epsilon) in found for one in between)
 
@@ -414,6 +423,10 @@ def keys(claim: Claim) -> Cases:
     )
 
 
+CUT_OFF = ((2**32 - 2**26 - 1, 2), (2**32 - 2**26 - 1, 4), (15 * 2**28 - 2**20, 4))
+"""Moduli whose last keys share their leading bits with fewer others, and how many bits."""
+
+
 def key_distances(claim: Claim) -> Cases:
     """The distance of the XOR of four uniform sums from uniform, and its bound, by counting all of them."""
 
@@ -460,10 +473,7 @@ def key_distances(claim: Claim) -> Cases:
         return bound == cellkey.distance_bound(modulus=modulus, keysize=2**bits, reduction="high")
 
     whole = cellkey.distance_bound(keysize=2**32, modulus=2**32 - 5) == cellkey.distance_bound()
-    parts = [
-        ("all bits", whole),
-        *((f"{bits} leading bits", in_parts(2**32 - 2**26 - 1, bits)) for bits in (2, 4)),
-    ]
+    leading = ((f"{bits} leading bits of {size}", in_parts(size, bits)) for size, bits in CUT_OFF)
     grid = (
         (3, 2),
         (3, 8),
@@ -476,7 +486,9 @@ def key_distances(claim: Claim) -> Cases:
         (2**31 - 1, 4),
         (3 * 2**30 + 1, 4),
     )
-    return cases([*parts, *((f"{N} modulo 2^{bits}", all(tried(N, bits))) for N, bits in grid)])
+    return cases(
+        [("all bits", whole), *leading, *((f"{N} modulo 2^{bits}", all(tried(N, bits))) for N, bits in grid)]
+    )
 
 
 # --- Section V -----------------------------------------------------------------------------------
@@ -520,6 +532,8 @@ def growth_of_any_table(claim: Claim) -> Cases:
         found = sampling.growth(table, target)
         if isinstance(found, float):
             return found == math.inf and max(two_ways(*shifted(p), Fraction(10**9))) > target
+        if found < 1:
+            return False
         reached = max(two_ways(*shifted(p), found))
         level = sampling.epsilon(table, target)
         return (reached == target or (found == 1 and reached < target)) and (
