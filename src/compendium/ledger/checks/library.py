@@ -214,9 +214,8 @@ def both_directions(claim: Claim) -> Cases:
 
     def of_others(p: Sequence[Fraction], q: Sequence[Fraction], epsilon: Fraction) -> bool:
         truths = two_ways(p, q, exp(epsilon))
-        in_float = ([float(mass) for mass in one] for one in (p, q))
-        exact = certified.hockey_stick(p, q, epsilon)
-        return are_near(exact, truths) and are_near(privacy.hockey_stick(*in_float, epsilon), truths)
+        rounded = privacy.hockey_stick([float(mass) for mass in p], [float(mass) for mass in q], epsilon)
+        return are_near(rounded, truths) and are_near(certified.hockey_stick(p, q, epsilon), truths)
 
     third, fourth = Fraction(1, 3), Fraction(1, 4)
     pair = [third, third, third], [fourth, 3 * fourth, Fraction(0)]
@@ -486,9 +485,8 @@ def key_distances(claim: Claim) -> Cases:
         (2**31 - 1, 4),
         (3 * 2**30 + 1, 4),
     )
-    return cases(
-        [("all bits", whole), *leading, *((f"{N} modulo 2^{bits}", all(tried(N, bits))) for N, bits in grid)]
-    )
+    found = ((f"{N} modulo 2^{bits}", all(tried(N, bits))) for N, bits in grid)
+    return cases([("all bits", whole), *leading, *found])
 
 
 # --- Section V -----------------------------------------------------------------------------------
