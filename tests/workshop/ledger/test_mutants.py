@@ -236,6 +236,35 @@ def test_known_alterations_are_seen_by_statements_about_the_library(settled: dic
     assert look(("beyond.best_gamma", worse), [least], settled) == least.id
 
 
+FAILING = {
+    "noise_values": ("noise.Family.entropy", "2 * float(self._half.sum()) → 3 * float(self._half.sum())"),
+    "inverse": ("noise.polynomial", "coefficients * rises → coefficients"),
+    "smallest_epsilon": ("privacy._max_entropy_epsilon", "onsets[index] + np.log1p(-share) → onsets[index]"),
+    "losses": ("privacy.loss_masses", "noise.support + 1 → noise.support"),
+    "composed": ("certified.loss_beyond_ball", "1 << int(ctx.prec) → 1"),
+    "enclosed_rates": ("certified.entropy", "(0, noise.gamma) → (1, noise.gamma)"),
+    "smallest_support": (
+        "design._proposed_support.reaches",
+        "_gamma(epsilon, support, slack) → _gamma(epsilon, slack, support)",
+    ),
+    "ranges": ("design.Design.slack", "4 * self.support ** 2 - 1 → 4 * self.support ** 2"),
+    "keys": ("cellkey._powers", "columns[-1] * columns[0] → columns[-1]"),
+    "key_distances": ("cellkey.distance_bound", "times + 1 → 1"),
+    "looked_up": ("sampling.LookupTable._buckets", "first == last → first != last"),
+    "growth_of_any_table": ("sampling.smallest_growth", "if spare < 0 → if False"),
+    "lost_support": ("sampling.full_support_limit", "Enclosure(low, high) → Enclosure(high, low)"),
+    "nearest": ("sampling.nearest", "size - 2 * sum(half) → size"),
+}
+"""Statements about the library that are not tried above, and a mutant that each sees."""
+
+
+@pytest.mark.parametrize("check", FAILING)
+def test_every_statement_about_the_library_can_fail(check: str, settled: dict[str, Settled]) -> None:
+    claim = library(check)
+    assert look(made(*FAILING[check]), [claim], settled) == claim.id
+    assert settled[claim.id].record["verdict"] == "confirmed"
+
+
 # --- The command ------------------------------------------------------------------------------
 
 
