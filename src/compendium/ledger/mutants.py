@@ -45,7 +45,7 @@ MODULES = ("noise", "privacy", "certified", "design", "cellkey", "sampling")
 """The paper's sections, in the order of their imports."""
 SURVIVORS = ROOT / "paper" / "mutants.toml"
 KINDS = ("equivalent", "elsewhere", "gap")
-"""Why one survives: it changes no answer, only the library's own tests see it, or a check is missing."""
+"""Why one survives: it changes no answer, it is no matter of the ledger, or a check is missing."""
 
 MEMORY = 4 * 2**30
 PATIENCE = 2.0, 5.0
