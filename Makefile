@@ -15,7 +15,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup reproduce verify paper site test lab bench lock clean
+.PHONY: help setup reproduce verify mutants paper site test lab bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ reproduce: $(ENVIRONMENT) ## the main job: run the notebooks (NOTEBOOKS="04 05" 
 
 verify: $(ENVIRONMENT) ## a verdict for each statement of the paper (VERIFY="--section V-C --verdict slip")
 	@$(PYTHON) -m compendium verify $(VERIFY)
+
+mutants: $(ENVIRONMENT) ## alter the library's formulas one by one: does the ledger see it? (MUTANTS="noise")
+	@$(PYTHON) -m compendium mutants $(MUTANTS)
 
 paper: $(ENVIRONMENT) ## typeset paper/report.pdf from the committed numbers
 	@$(PYTHON) -m compendium report

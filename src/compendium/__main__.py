@@ -14,6 +14,10 @@ from tablebuilder_dp.support import stopping
 COMMANDS = {
     "reproduce": ("compendium.reproduce", "run the notebooks, render what follows, compare all of it"),
     "verify": ("compendium.ledger.verify", "a computed verdict for each statement of the paper"),
+    "mutants": (
+        "compendium.ledger.mutants",
+        "alter the library's formulas one by one: does the ledger see it?",
+    ),
     "report": ("compendium.render.report", "typeset paper/report.pdf from the committed numbers"),
     "site": ("compendium.site.build", "build the web pages, offline"),
 }

@@ -29,9 +29,9 @@ C.-H. Chien. The ledger (`make verify`) writes this page from [`claims.toml`](cl
 [`corrections.toml`](corrections.toml) and [`headlines.toml`](headlines.toml), and computes its verdicts and
 numbers. It has {total} statements of the paper; the {confirmed} that are not listed here hold as they stand.
 Of all of them {proved} are proved for all parameters, {exact} decided exactly, and {tried} tried on a grid
-and no more. Lines are those of the paper's source, ARXIV.tex. *Read as* has our reading of the paper's words in
-the notation of a program: `eps` and `delta` for ε and δ, `delta_Q` for δ^Q, `forward` and `backward` for the
-two directions of the comparison, `e8`, `e16`, `e32` for the errors with 2^8, 2^16 and 2^32 keys.
+and no more. Lines are those of the paper's source, ARXIV.tex. *Read as* has our reading of the paper's words
+in the notation of a program: `eps` and `delta` for ε and δ, `delta_Q` for δ^Q, `forward` and `backward` for
+the two directions of the comparison, `e8`, `e16`, `e32` for the errors with 2^8, 2^16 and 2^32 keys.
 """
 
 PARTS = {
@@ -85,7 +85,8 @@ def document(book: Book, link: Callable[[str], str] | None = None) -> str:
     )
     blocks.append(
         "## Corrected statements\n\nOurs, checked in the same way: formulas are proved, numbers enclosed. "
-        "Those named `past-…` answer\nquestions that the paper leaves open.\n"
+        "Those named `past-…` answer\nquestions that the paper leaves open; those named `library-…` hold "
+        "what the ledger computes with against its definitions.\n"
     )
     blocks += (_correction(entry, link) for entry in book.ours)
     return "\n".join(blocks)
