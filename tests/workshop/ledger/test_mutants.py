@@ -18,7 +18,7 @@ STATED = claims.load() | claims.load(claims.OURS)
 
 def library(check: str) -> Claim:
     """A statement of ours about the library."""
-    return Claim(f"library-{check}", "", "", "The library is right", "yes", f"library.{check}")
+    return Claim(f"library-{check}", "", "", "The library is right", "the same", f"library.{check}")
 
 
 # --- Alterations ------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ SEEN = [
     ("noise.variance_bound", "half_width * (half_width + 1) → half_width", "fig1-gamma-V10"),
     ("cellkey.distance_from_uniform", "2 ** BITS → 2 * BITS", "key-prime"),
     ("certified.weights", "-noise.exponent(first) → noise.exponent(first)", "ex1-variance"),
-    ("certified.cuts", "floor + 1 → floor", "ex2-small-23"),
+    ("certified.cuts", "floor + 1 → floor", "ex2-small-equal"),
     ("noise.polynomial", "if 2 * at <= 1 → if 2 * at < 1", None),
 ]
 """Mutants, and a claim that sees each; no claim at all runs through the last one."""
