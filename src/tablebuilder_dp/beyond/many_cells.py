@@ -206,7 +206,7 @@ def fixed_support(
     raise parameters.wrong_value("support", allowed, support)
 
 
-@lru_cache(maxsize=64)  # tables of a release, its plan and its statement ask for the same noise
+@lru_cache(maxsize=64)  # the same noise is often asked for again within one process
 def _least(wanted: _Wanted, family: str) -> Choice:
     """The choice of one family: its least variance on a wide support, then the smallest support near it."""
     kind: type[Noise] | type[Geometric]

@@ -18,7 +18,6 @@ from compendium.ledger.formulas import (
     SUPPORTS,
     Case,
     Cases,
-    agree,
     by_cases,
     cases,
     chains,
@@ -149,17 +148,6 @@ def guide_reaches(claim: Claim) -> Iterator[Case]:
         reached = certified.delta(made, eps)
         names = {"reached": enclosed(reached), "delta": enclosed(target)}
         yield described(eps=eps, delta=target), holds_between(claim.judged, list(names.values()), **names)
-
-
-@by_cases
-def guide_mass(claim: Claim) -> Iterator[Case]:
-    """A printed pmf with ε, D and ι < 0 against Proposition 3's noise, whose γ keeps z* = −D."""
-    for D, eps, slack in product((1, 3, 11), (EPSILONS[2], EPSILONS[5]), (SLACK, SLACKS[-1])):
-        made = design.proposition_3(eps, support=D, slack=slack)
-        for z in (1, -D):
-            ours = certified.pmf(made, z, digits=40)
-            printed = evaluate(claim.judged, z=enclosed(z), D=D, eps=eps, iota=made.iota)
-            yield described(D=D, eps=eps, iota=made.iota, z=z), (agree(printed, enclosed(ours)))
 
 
 def slack_is_small(claim: Claim) -> Level:

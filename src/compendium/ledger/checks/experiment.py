@@ -279,7 +279,7 @@ def variance_largest(claim: Claim) -> Truth:
 # --- Figures 4 and 5 --------------------------------------------------------------------------
 
 
-def chosen_readings(claim: Claim) -> dict[str, tuple[bool, bool]]:
+def _readings(claim: Claim) -> dict[str, tuple[bool, bool]]:
     """The readings that the claim allows: over which ε, and which ratios."""
     return {
         "; ".join(filter(None, (where, side))): (RANGES.get(where, False), SIDES.get(side, False))
@@ -310,7 +310,7 @@ def close(claim: Claim) -> Truth:
     return Truth(
         {
             name: Level(deviation(bits, of, full=full, both=both), "%")
-            for name, (full, both) in chosen_readings(claim).items()
+            for name, (full, both) in _readings(claim).items()
         },
         numbers=extremes(bits),
     )
@@ -319,7 +319,7 @@ def close(claim: Claim) -> Truth:
 def side(claim: Claim) -> Truth:
     """Whether ε^Q or δ^Q is higher or lower than ε or δ at every ε, under the claim's readings."""
     readings = {}
-    for name, (full, both) in chosen_readings(claim).items():
+    for name, (full, both) in _readings(claim).items():
         signs = set()
         for point in points(claim.at["bits"]):
             if full and not point.table.full_support:
@@ -442,7 +442,7 @@ def only_largest_key(claim: Claim) -> Truth:
                     key=lambda value: ends(value)[0],
                 ),
             )
-            for name, (_, both) in chosen_readings(claim).items()
+            for name, (_, both) in _readings(claim).items()
         },
         numbers=extremes(16),
     )
