@@ -44,7 +44,7 @@ def right_form(entry: Entry) -> Claim:
     answer = next(iter(verdicts.find_truth(claim).readings.values()))
     if NUMBER.fullmatch(claim.judged) and not isinstance(answer, Cases | Level | str):
         return claim.judging(claims.shown(answer, claim.judged))
-    if entry.verdict == CONTRADICTED and not claim.scale:
+    if entry.verdict in (CONTRADICTED, DEPENDS) and not (claim.scale or claim.rivals):
         turned = (a.printed for a in alterations(claim.judged) if a.kind == "relation turned")
         return next(
             (form for form in map(claim.judging, turned) if verdicts.settle(form).verdict == CONFIRMED), claim
@@ -148,7 +148,7 @@ def _relations(formula: str) -> list[str]:
 def _point(draw: random.Random) -> dict[str, Any]:
     """Values for all names of formulas, of which many are equal to each other or whole."""
     support, quarter = draw.randint(1, 7), Fraction(1, 4)
-    eps, gamma, x = (quarter * draw.randint(1, 40) for _ in range(3))
+    eps, gamma, x = (draw.choice((quarter, Fraction(1, 10))) * draw.randint(1, 40) for _ in range(3))
     masses: dict[int, Fraction] = {}
     names: dict[str, Any] = {
         "D": support,
@@ -164,6 +164,7 @@ def _point(draw: random.Random) -> dict[str, Any]:
         "growth": 1 + x / 10,
         "KEYSIZE": draw.randint(2, 99),
     }
+    names["r"] = draw.choice((-1, 0, 1, 2, 2**32 - 1, 2**32))
     base = Fraction(draw.randint(2, 5), draw.randint(2, 5))
     names["exp"] = lambda power: masses.setdefault(hash(power), base + draw.randint(1, 10**6))
     names["p"] = lambda z: masses.setdefault(int(z), base + draw.randint(1, 10**6))

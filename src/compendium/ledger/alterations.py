@@ -96,8 +96,9 @@ def _changes(old: ast.AST, new: ast.AST) -> Iterator[tuple[str, str]]:
             ast.Call(ast.Name("ceil"), [other]), ast.Sub()
         ) if _text(new) == f"ceil({_text(inside)}) - 1":
             yield "boundary", "whole"
-        case _, ast.BoolOp(ast.Or(), [ast.Compare(ops=[ast.Eq()]), rest]) if _text(rest) == _text(old):
-            yield "boundary", "end"
+        case _, ast.BoolOp(ast.Or(), [end, rest]) if _text(rest) == _text(old):
+            is_end = re.fullmatch(r"z == -?D", _text(end))  # one end of the outputs
+            yield "boundary" if is_end else "form", "end"
         case ast.BinOp(left, op, right), ast.BinOp(first, sign, second) if type(op) is not type(sign):
             signs = {type(op), type(sign)} == {ast.Add, ast.Sub}
             yield "sign" if signs else "operation", _text(right)
@@ -145,10 +146,29 @@ def _of_formula(printed: str) -> Iterator[Alteration]:
     bound = {_text(node.target) for node in ast.walk(tree) if isinstance(node, ast.comprehension)}
     called = {_text(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     symbols = sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - bound - called)
+    whole = _whole_numbers(tree)
     for place, node in enumerate(ast.walk(tree)):
+        if isinstance(node, ast.Constant) and node not in whole:
+            changed = copy.deepcopy(tree)
+            text = str(node.value)
+            more: ast.AST = ast.parse(f"{text}1" if "." in text else f"{text}.01", mode="eval").body
+            yield Alteration("digit appended", _text(_put(changed, place, more)))
         for kind, other in _of_node(node, symbols, bound):
             changed = copy.deepcopy(tree)
             yield Alteration(kind, _text(_put(changed, place, other)))
+
+
+def _whole_numbers(tree: ast.expr) -> set[ast.AST]:
+    """The numbers that are whole by their place: exponents, ends of sums, arguments; and powers of ten."""
+    inside: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and "e" in str(node.value):
+            inside.add(node)
+        elif isinstance(node, ast.Call) and _text(node.func) in ("range", "p", "pQ", "cQ", "theta"):
+            inside |= {part for argument in node.args for part in ast.walk(argument)}
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow | ast.Mod):
+            inside |= set(ast.walk(node.right))
+    return inside
 
 
 def _put(tree: ast.expr, place: int, other: ast.AST) -> Any:

@@ -45,9 +45,10 @@ def example_1_target(claim: Claim, form: str) -> bool:
     return evaluate(form, delta=Fraction(1, 10**4)) is True
 
 
-def text_beside(claim: Claim, form: str) -> bool:
-    """Whether the form is the one that the paper prints in the text beside the equation."""
-    return bool(form == claim.at["beside"])
+def other_claim(claim: Claim, form: str) -> bool:
+    """Whether the form is what another claim of the same check, at another line of the paper, prints."""
+    other = claims.load()[claim.at["other"]]
+    return other.check == claim.check and other.line != claim.line and other.printed == form
 
 
 def contents(claim: Claim, form: str) -> bool:

@@ -173,11 +173,12 @@ def _followed(files: Mapping[str, str]) -> Iterator[dict[str, set[int]]]:
         open_lines[frame.f_code].discard(frame.f_lineno)
         return step if open_lines[frame.f_code] else None
 
+    before = sys.gettrace()  # of a measurement of coverage, say
     sys.settrace(enter)
     try:
         yield lines
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
 
 
 def _record(claim: Claim) -> dict[str, Any]:

@@ -57,6 +57,8 @@ class Level:
     """From this limit on the word is too wide: it would describe what it should be told from."""
     limits: tuple[str, ...] = ()
     """The limits under one reading, where they are not the claim's."""
+    whole: bool = False
+    """Whether it is taken over all that the statement is about, and not over a grid."""
 
     def shown(self) -> str:
         """To three digits."""
@@ -221,7 +223,7 @@ def _settle(claim: Claim) -> Entry:
         origin,
         because,
         changes,
-        _basis(truth, claim, verdict),
+        _basis(truth, claim),
     )
 
 
@@ -368,17 +370,26 @@ def _evidence(truth: Truth, claim: Claim) -> str:
     return "proof and exact arithmetic" if proved else "exact arithmetic"
 
 
-def _basis(truth: Truth, claim: Claim, verdict: str) -> str:
+def _basis(truth: Truth, claim: Claim) -> str:
     """How far the evidence reaches.
 
-    One case that fails settles a statement; only a proof, or all the cases that there are, settle one that
-    holds. A word that a check finds on a grid is no more than tried, unless the claim says it is ``whole``.
+    A statement about given numbers is decided by calculation. One about all parameters that holds is settled
+    by a proof alone; one that fails, by one case.
     """
+    open_ended = [answer for answer in truth.readings.values() if not _is_decided(answer, claim)]
+    if not open_ended:
+        return EXACT
     if claim.proof:
         return PROVED
-    open_ended = any(
-        (isinstance(answer, Cases) and not answer.whole and not answer.failures and answer.total > 1)
-        or (isinstance(answer, str) and not claim.at.get("whole"))
-        for answer in truth.readings.values()
-    )
-    return TRIED if open_ended and verdict in (CONFIRMED, DEPENDS) else EXACT
+    return TRIED if any(_compare(answer, claim) != CONTRADICTED for answer in open_ended) else EXACT
+
+
+def _is_decided(answer: Answer, claim: Claim) -> bool:
+    """Whether an answer is about all that a statement is about: given numbers, or every case there is."""
+    if isinstance(answer, Cases):
+        return answer.whole or answer.total == 1
+    if isinstance(answer, Level):
+        return answer.whole
+    if isinstance(answer, str | int):
+        return bool(claim.at.get("whole")) or (isinstance(answer, int) and not claim.proof)
+    return True

@@ -103,7 +103,7 @@ def summary(entries: Sequence[Entry], link: Callable[[str], str] | None = None) 
 
 def headline_table(entries: Sequence[Entry]) -> str:
     """The headlines as a Markdown table: verdict, what is at stake, what it changes, how sure we are."""
-    columns = ("what the paper says", "verdict", "at stake", "what it changes", "known")
+    columns = ("what the paper says", "verdict", "at stake", "what it changes", "how we know")
     lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     for headline in headlines(entries):
         verdict = headline.verdict if headline.verdict == CONFIRMED else f"**{headline.verdict}**"

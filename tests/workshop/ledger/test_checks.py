@@ -12,7 +12,7 @@ import pytest
 from support.alterations import outcomes
 
 from compendium.ledger import book, claims, formulas, verdicts
-from compendium.ledger.checks import beyond, privacy, sampling, summary
+from compendium.ledger.checks import beyond, design, experiment, noise, privacy, sampling, summary
 from compendium.ledger.verdicts import CONFIRMED, CONTRADICTED
 from tablebuilder_dp.support.intervals import Enclosure
 
@@ -32,6 +32,11 @@ def region(support: int, gamma: Fraction, eps: Fraction) -> str:
     """The part of Proposition 2 that ε is in, from the place of 0.5 − ε/(2γ)."""
     place = math.floor(HALF - eps / (2 * gamma))
     return "the plateau" if place <= -support else "every term" if place == 0 else "some terms"
+
+
+def is_tie(world: privacy.World) -> bool:
+    """Whether a ratio of probabilities is e^ε exactly."""
+    return world.threshold.denominator == 1
 
 
 def test_the_closed_form_is_tried_in_every_region_of_proposition_2() -> None:
@@ -81,6 +86,61 @@ def test_every_alteration_of_the_closed_form_is_seen() -> None:
     assert set(seen.values()) == {CONTRADICTED}, [one for one, found in seen.items() if found == CONFIRMED]
 
 
+# --- What the grids cover ----------------------------------------------------------------------
+
+
+def test_the_worlds_are_in_every_region_on_ties_and_off_them_and_on_both_sides_of_every_kink() -> None:
+    covered = Counter(
+        (
+            world.D,
+            region(world.D, Fraction(world.gamma), Fraction(world.eps)),
+            is_tie(world),
+        )
+        for world in privacy.WORLDS
+    )
+    for support in {world.D for world in privacy.WORLDS}:
+        parts = ["every term", "the plateau", *(["some terms"] if support > 1 else [])]
+        assert all(covered[support, part, tie] for part in parts for tie in (True, False)), support
+    fine = {(world.D, world.eps) for world in privacy.WORLDS if world.gamma == 60}
+    for support in (1, 2, 3):
+        kinks = [60 * (2 * m - 1) for m in range(1, support + 1)]
+        assert {(support, kink + side) for kink in kinks for side in (-1, 0, 1)} <= fine
+
+
+def test_the_range_of_gamma_is_tried_below_at_its_ends_inside_and_above() -> None:
+    def place(support: int, eps: Fraction, gamma: Fraction) -> str:
+        low, high = eps / (2 * support + 1), eps / (2 * support - 1)
+        inside = "inside" if low < gamma < high else "above" if gamma > high else "below"
+        return "the lower end" if gamma == low else "the upper end" if gamma == high else inside
+
+    everywhere = {"below", "the lower end", "inside", "the upper end", "above"}
+    worlds = [(world.D, Fraction(world.eps), Fraction(world.gamma)) for world in design.NEAR_RANGE]
+    for grid in (worlds, design.RATIONAL):
+        for support in {point[0] for point in grid}:
+            assert {place(*point) for point in grid if point[0] == support} == everywhere, support
+
+
+def test_tables_are_tried_with_full_support_and_without() -> None:
+    kinds = Counter((table.support > 2, table.full_support) for _, table in sampling.all_tables())
+    assert all(kinds[wide, full] for wide, full in ((False, True), (True, True), (True, False)))
+    assert kinds[True, False] >= 30
+    assert kinds[True, True] >= 60
+
+
+def test_the_experiment_has_both_kinds_of_table_at_small_sizes_and_one_at_the_largest() -> None:
+    kinds = {
+        bits: {point.table.full_support for point in experiment.points(bits)} for bits in experiment.BITS
+    }
+    assert kinds == {8: {True, False}, 16: {True, False}, 32: {True}}
+
+
+def test_variances_are_tried_from_an_eighth_of_the_bound_to_seven() -> None:
+    for support, variance in noise.VARIANCES:
+        assert 0 < variance < Fraction(support * (support + 1), 3)
+    shares = {variance / Fraction(support * (support + 1), 3) for support, variance in noise.VARIANCES}
+    assert shares == {Fraction(k, 8) for k in range(1, 8)}
+
+
 # --- other grids that were too thin -----------------------------------------------------------
 
 
@@ -99,7 +159,7 @@ def test_the_guarantee_is_tried_on_ties_and_between_them_in_every_region() -> No
         (
             world.D,
             region(world.D, Fraction(world.gamma), Fraction(world.eps)),
-            world.threshold.denominator == 1,
+            is_tie(world),
         )
         for world in privacy.few_worlds()
     )

@@ -176,9 +176,10 @@ def _chains(growth: Fraction, support: int, keysize: int) -> Iterator[tuple[int,
 
 def symmetric_exists(claim: Claim) -> Cases:
     """A symmetric table exists exactly under the printed condition: brute force in exact worlds."""
-    worlds = product(
+    small = product(
         (Fraction(6, 5), Fraction(4, 3), Fraction(17, 10), Fraction(7, 2)), (1, 2, 3), range(5, 45)
     )
+    worlds = [*small, *((Fraction(201, 200), 1, keysize) for keysize in range(595, 606))]
 
     def holds(growth: Fraction, D: int, keysize: int) -> bool:
         exists = next(_chains(growth, D, keysize), None) is not None

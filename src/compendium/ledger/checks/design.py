@@ -22,6 +22,7 @@ from compendium.ledger.formulas import (
     described,
     enclosed,
     evaluate,
+    holds_between,
     less,
     worded,
 )
@@ -38,6 +39,7 @@ NEAR_RANGE = tuple(
 )
 """Worlds whose γ runs through the range of (23), both of its ends, and beyond: it is 40 units long."""
 
+HAIR = Fraction(1, 10**6)
 RATIONAL = tuple(
     (D, eps, eps * share)
     for D, eps in product(SUPPORTS, EPSILONS[::3])
@@ -46,6 +48,7 @@ RATIONAL = tuple(
         Fraction(1, 2 * D - 1),
         *(Fraction(k, 5 * (4 * D * D - 1)) for k in range(10 * D - 7, 10 * D + 8, 2)),
         *(Fraction(1, k) for k in (1, 2, 5, 9, 100)),
+        *(Fraction(1, 2 * D + end) * (1 + side * HAIR) for end in (-1, 1) for side in (-1, 1)),
     )
 )
 """D, ε and γ at both ends of that range, close to them and far away."""
@@ -68,7 +71,10 @@ def _quantity(name: str, D: int, gamma: Any) -> Any:
 def _iotas(D: int, eps: Fraction) -> list[Fraction]:
     """Values of ι through its domain, at its ends and outside."""
     length = 2 * eps / (4 * D * D - 1)
-    return [length * share / 10 for share in (-20, -11, -10, -9, -5, -1, 0, 1, 5)]
+    return [
+        length * share / 10
+        for share in (-20, -11, -10 - HAIR, -10, -10 + HAIR, -9, -5, -1, -HAIR, 0, HAIR, 1, 5)
+    ]
 
 
 # --- the range of γ ---------------------------------------------------------------------------
@@ -117,10 +123,11 @@ def iota_domain(claim: Claim) -> Cases:
 
 
 def identity(claim: Claim) -> Cases:
-    """A printed identity in D and ε, exactly."""
+    """The printed identity for the length of the range of γ, with its sign: both sides, exactly."""
     return cases(
-        (described(D=D, eps=eps), evaluate(claim.judged, D=D, eps=eps) is True)
+        (described(D=D, eps=eps), holds_between(claim.judged, [length, length], D=D, eps=eps))
         for D, eps in product(SUPPORTS, EPSILONS)
+        for length in [-(eps / (2 * D - 1) - eps / (2 * D + 1))]
     )
 
 
@@ -296,9 +303,10 @@ def proposition_3_holds(claim: Claim) -> Truth:
     """The noise with the printed γ has z* = −D and δ(ε) = p(−D), by the definition of privacy."""
     tried = []
     for world, iota in _designs():
-        noise = World(
-            world.base, world.D, int(world.evaluate(claim.judged, iota=iota * UNIT) / UNIT), world.eps
-        )
+        gamma = world.evaluate(claim.judged, iota=iota * UNIT) / UNIT
+        if gamma.denominator > 1:
+            raise ArithmeticError(f"γ = {gamma} units is out of reach in a world of fractions")
+        noise = World(world.base, world.D, int(gamma), world.eps)
         edge = _is_edge(noise.D, Fraction(noise.eps), Fraction(noise.gamma))
         tried.append(
             (f"{world}, -iota = {-iota}/40 of its largest value", edge and noise.delta == noise.p(-noise.D))
@@ -420,17 +428,10 @@ def gap_is_small(claim: Claim) -> Truth:
     )
 
 
-def gap_closes(claim: Claim) -> Truth:
-    """Whether the formula's δ is as low as the grid's at some ε of the figure, for each support."""
-    least = [
-        min((_ratio(gap.formula, gap.grid) for gap in gaps(D)), key=lambda ratio: ratio.upper)
-        for D in (11, 15)
-    ]
-    least.sort(key=lambda ratio: ratio.lower)
-    return Truth(
-        {"for one of the two supports": Level(least[0]), "for each of them": Level(least[1])},
-        numbers=_largest(11) | _largest(15),
-    )
+def gap_closes(claim: Claim) -> Level:
+    """The smallest multiple of the grid's δ that the formula's is, over both supports of the figure."""
+    ratios = (_ratio(gap.formula, gap.grid) for D in (11, 15) for gap in gaps(D))
+    return Level(min(ratios, key=lambda ratio: ratio.upper))
 
 
 def grid_is_best(claim: Claim) -> Truth:

@@ -175,7 +175,9 @@ def _order(errors: Sequence[Any]) -> str:
 def effect(claim: Claim) -> Level:
     """How many times the bias of one key size that of the next larger one is, at the least."""
     sizes = [MEASURES["bias"](points(bits)[0]) for bits in BITS]
-    return Level(min((enclosure(a / b) for a, b in pairwise(sizes)), key=lambda ratio: ratio.lower))
+    return Level(
+        min((enclosure(a / b) for a, b in pairwise(sizes)), key=lambda ratio: ratio.lower), whole=True
+    )
 
 
 # --- full support -----------------------------------------------------------------------------
@@ -196,8 +198,11 @@ def last_full_support(claim: Claim) -> Fraction:
 def support_lost(claim: Claim) -> Cases:
     """The printed condition on ε is exactly that for a table without full support."""
     return cases(
-        (point.name, evaluate(claim.judged, eps=point.design.epsilon) is not point.table.full_support)
-        for point in points(claim.at["bits"])
+        (
+            (point.name, evaluate(claim.judged, eps=point.design.epsilon) is not point.table.full_support)
+            for point in points(claim.at["bits"])
+        ),
+        whole=True,
     )
 
 
@@ -307,13 +312,20 @@ def deviation(bits: int, of: str, *, full: bool = False, both: bool = False) -> 
 def close(claim: Claim) -> Truth:
     """How far ε^Q or δ^Q gets from ε or δ, under the readings that the claim allows."""
     bits, of = claim.at["bits"], claim.at["of"]
-    return Truth(
-        {
-            name: Level(deviation(bits, of, full=full, both=both), "%")
-            for name, (full, both) in _readings(claim).items()
-        },
-        numbers=extremes(bits),
-    )
+    readings = {
+        name: Level(deviation(bits, of, full=full, both=both), "%", whole=True)
+        for name, (full, both) in _readings(claim).items()
+    }
+    if claim.at.get("axis"):
+        readings["on a linear axis"] = Level(_on_axis(bits), "%", whole=True)
+    return Truth(readings, numbers=extremes(bits))
+
+
+def _on_axis(bits: int) -> Enclosure:
+    """The largest δ^Q − δ, as a share of an axis that ends at the largest δ."""
+    end = max(point.delta.lower for point in points(bits))
+    most = max(points(bits), key=lambda point: point.after.delta - point.delta.upper)
+    return Enclosure((most.after.delta - most.delta.upper) / end, (most.after.delta - most.delta.lower) / end)
 
 
 def side(claim: Claim) -> Truth:
@@ -390,8 +402,8 @@ def slightly_lower(claim: Claim) -> Truth:
     middle = below[len(below) // 2]
     return Truth(
         {
-            "at every ε with full support": Level(below[-1], "%"),
-            "at the median of these ε": Level(middle, "%"),
+            "at every ε with full support": Level(below[-1], "%", whole=True),
+            "at the median of these ε": Level(middle, "%", whole=True),
         },
         numbers=extremes(bits) | {"median": f"{100 * float(middle):.2g} %"},
     )
@@ -413,7 +425,7 @@ def jitter(claim: Claim) -> Level:
         rise = max(changes, key=lambda change: change.lower)
         fall = min(changes, key=lambda change: change.upper)
         steps += [rise, Enclosure(-fall.upper, -fall.lower)]
-    return Level(min(steps, key=lambda step: step.lower), "%")
+    return Level(min(steps, key=lambda step: step.lower), "%", whole=True)
 
 
 @worded("proportional", "not proportional")
@@ -437,6 +449,7 @@ def only_largest_key(claim: Claim) -> Truth:
             name: Level(
                 deviation(bits, of, both=both),
                 "%",
+                whole=True,
                 until=min(
                     (deviation(other, of, both=both) for other in BITS if other != bits),
                     key=lambda value: ends(value)[0],

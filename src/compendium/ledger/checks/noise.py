@@ -77,25 +77,30 @@ def kind_of_privacy(claim: Claim) -> str:
 
 
 def neighbours_kept(claim: Claim) -> Truth:
-    """Whether counts of at least D have only neighbours for which the same is assumed, and outputs above 0.
+    """Whether a count of D and its neighbour D − 1 have the δ of Proposition 2, and outputs of at least 0.
 
-    The noise added does not ask for it: both counts of a pair may give outputs below 0.
+    Exactly, with a rational e^−γ and e^ε: the δ of the pair by summing over its outputs, against that of two
+    counts far from 0.
     """
-    pairs = [(D, n, other) for D in SUPPORTS for n in range(D, D + 4) for other in (n - 1, n, n + 1)]
-    return Truth(
-        {
-            "outputs may be negative": cases(
-                ((described(D=D, n=n), abs(n - other) <= 1) for D, n, other in pairs),
-                word="closed",
-                instead="not closed",
-            ),
-            "outputs are non-negative": cases(
-                ((described(D=D, n=n, neighbour=other), other - D >= 0) for D, n, other in pairs),
-                word="closed",
-                instead="not closed",
-            ),
-        }
-    )
+
+    def outputs(D: int, x: Fraction, n: int) -> dict[int, Fraction]:
+        total = sum(x ** (z * z) for z in range(-D, D + 1))
+        return {n + z: x ** (z * z) / total for z in range(-D, D + 1)}
+
+    def delta(growth: Fraction, pair: Sequence[dict[int, Fraction]]) -> Fraction:
+        zero = Fraction(0)
+        return max(
+            sum((max(zero, p - growth * b.get(y, zero)) for y, p in a.items()), zero)
+            for a, b in (pair, pair[::-1])
+        )
+
+    tried: dict[str, list[Case]] = {"outputs may be negative": [], "outputs are not negative": []}
+    for D, x, growth in product((1, 2, 3), (Fraction(1, 3), Fraction(9, 10)), (Fraction(5, 4), Fraction(3))):
+        pair, far = ([outputs(D, x, n) for n in (m, m - 1)] for m in (D, 9 * D))
+        name = described(D=D, x=x, growth=growth)
+        tried["outputs may be negative"].append((name, delta(growth, pair) == delta(growth, far)))
+        tried["outputs are not negative"].append((name, min(map(min, pair)) >= 0))
+    return Truth({name: cases(each, word="closed", instead="not closed") for name, each in tried.items()})
 
 
 def non_negative(claim: Claim) -> Cases:

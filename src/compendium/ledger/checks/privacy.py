@@ -335,12 +335,16 @@ def first_case(claim: Claim) -> Iterator[Case]:
         yield str(world), speaks and (not met or world.evaluate(claim.judged) is True)
 
 
-def one_of(claim: Claim) -> Cases:
-    """Of the printed cases (joined by "or") exactly one applies in every world."""
-    return _in_worlds(
-        (world, [bool(world.evaluate(case)) for case in claim.judged.split(" or ")].count(True) == 1)
-        for world in WORLDS
-    )
+@by_cases
+def one_of(claim: Claim) -> Iterator[Case]:
+    """Of the printed cases (joined by "or") one applies in every world, and for very small ε and γ."""
+    parts = claim.judged.split(" or ")
+    for world in WORLDS:
+        yield str(world), [bool(world.evaluate(part)) for part in parts].count(True) == 1
+    hair = Fraction(1, 10**9)
+    for eps, gamma in product((hair, 2 * hair, Fraction(1)), repeat=2):
+        holds = [bool(evaluate(part, D=2, eps=eps, gamma=gamma)) for part in parts]
+        yield described(D=2, eps=eps, gamma=gamma), holds.count(True) == 1
 
 
 # --- Proposition 2 ----------------------------------------------------------------------------

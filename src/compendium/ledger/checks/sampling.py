@@ -122,9 +122,10 @@ def scaling(claim: Claim) -> Iterator[Case]:
 def table_size(claim: Claim) -> Iterator[Case]:
     """With the printed number of stored cut points, from −D on, every key finds the noise of the rule."""
     for (D, x), keysize in product(SHAPES, (8, 64)):
-        stored = [
-            math.ceil(cumulated(D, x, z) * keysize) for z in range(-D, -D + int(evaluate(claim.judged, D=D)))
-        ]
+        entries = evaluate(claim.judged, D=D)
+        if entries.denominator > 1:
+            raise ArithmeticError(f"{entries} is not a number of entries")
+        stored = [math.ceil(cumulated(D, x, z) * keysize) for z in range(-D, -D + int(entries))]
         known = stored[-1] == keysize and stored.count(keysize) == exact_table(D, x, keysize).cuts.count(
             keysize
         )
@@ -138,7 +139,8 @@ def table_size(claim: Claim) -> Iterator[Case]:
 def memory(claim: Claim) -> Level:
     """The most bytes that a table of the paper's examples takes, whole bytes for each entry."""
     shapes = product((10, 11, 15, 25), (8, 16, 32))
-    return Level(Fraction(max((2 * D + 1) * -(-(2**bits).bit_length() // 8) for D, bits in shapes)))
+    most = max((2 * D + 1) * -(-(2**bits).bit_length() // 8) for D, bits in shapes)
+    return Level(Fraction(most), whole=True)
 
 
 @by_cases
@@ -351,6 +353,7 @@ def guarantee(claim: Claim) -> Truth:
         "stated": f"{float(mass_of(shown)(-shown.support)):.9e}",
         "two": certified.logarithm(two_sided(shown)).digits(9),
         "one": certified.logarithm(one_sided(shown)).digits(9),
+        "eps": str(float(examples.EPSILON)),
     }
     return Truth({"": cases(tried)}, numbers=numbers)
 

@@ -196,14 +196,16 @@ def identical(claim: Claim) -> Truth:
     """The largest distance of (ε^Q, δ^Q) from (ε, δ), one way and both ways; and of the table's δ at ε."""
     bits = claim.at["bits"]
     readings: dict[str, Answer] = {
-        side: Level(experiment.deviation(bits, "pair", both=both), "%")
+        side: Level(experiment.deviation(bits, "pair", both=both), "%", whole=True)
         for side, both in experiment.SIDES.items()
     }
     at_epsilon = [
         enclosure(abs(enclosed(max(experiment.true_delta(point))) / enclosed(point.delta) - 1))
         for point in experiment.points(bits)
     ]
-    readings["δ of the table at ε, by definition"] = Level(max(at_epsilon, key=lambda far: far.lower), "%")
+    readings["δ of the table at ε, by definition"] = Level(
+        max(at_epsilon, key=lambda far: far.lower), "%", whole=True
+    )
     return Truth(readings)
 
 
@@ -230,6 +232,7 @@ def achieved(claim: Claim) -> Truth:
             "within the limit": Level(
                 experiment.deviation(bits, "pair", both=True),
                 "%",
+                whole=True,
                 until=min(others, key=lambda far: ends(far)[0]),
             ),
             "never exceeded": cases(kept, whole=True, word=claim.scale[0], instead=claim.scale[-1]),
