@@ -30,13 +30,20 @@ BITS = 640
 FLOAT, ENCLOSED = Fraction(1, 10**11), Fraction(1, 10**25)
 """How near float64 and enclosures must come, as a part of the value."""
 
-NOISES: tuple[AnyNoise, ...] = (
-    *(Noise(D, gamma) for D, gamma in product((1, 2, 5, 11), ("0.004", "0.125", "0.7"))),
-    Noise(5, 12),
-    *(Geometric(D, rate) for D, rate in product((1, 2, 7), ("0.05", "0.9"))),
-)
-LONG = (Noise(60, "0.5"), Noise(600, "0.01"), Noise(1100, "0.0004"))
-"""Noises whose sums end early, are added up in parts, or whose tails float64 does not hold."""
+
+def noises() -> tuple[AnyNoise, ...]:
+    """Noises of both families, made anew: they remember what they have computed."""
+    return (
+        *(Noise(D, gamma) for D, gamma in product((1, 2, 5, 11), ("0.004", "0.125", "0.7"))),
+        Noise(5, 12),
+        *(Geometric(D, rate) for D, rate in product((1, 2, 7), ("0.05", "0.9"))),
+    )
+
+
+def long_noises() -> tuple[Noise, ...]:
+    """Noises whose sums end early, are added up in parts, or whose tails float64 does not hold."""
+    return Noise(60, "0.5"), Noise(600, "0.01"), Noise(1100, "0.0004")
+
 
 TABLES = tuple(
     LookupTable(sum(weights), tuple(np.cumsum(weights).tolist()))
@@ -159,8 +166,10 @@ def noise_values(claim: Claim) -> Cases:
     def has_variance(noise: AnyNoise) -> bool:
         return all(is_near(found, variance(noise)) for found in (noise.variance, certified.variance(noise)))
 
-    found = [(f"{_about(noise)}: {name}", holds) for noise in NOISES for name, holds in tried(noise)]
-    return cases([*found, *((f"{_about(noise)}: V", has_variance(noise)) for noise in (*NOISES, *LONG))])
+    found = [(f"{_about(noise)}: {name}", holds) for noise in noises() for name, holds in tried(noise)]
+    return cases(
+        [*found, *((f"{_about(noise)}: V", has_variance(noise)) for noise in (*noises(), *long_noises()))]
+    )
 
 
 @compared
@@ -224,8 +233,8 @@ def both_directions(claim: Claim) -> Cases:
         yield are_near(certified.hockey_stick(*shifted(p), epsilon), truths)
         yield are_near(sampling.delta(table, epsilon), truths)
 
-    found = [(_about(noise), all(of_noise(noise))) for noise in NOISES]
-    found += [(_about(noise), of_long(noise)) for noise in LONG]
+    found = [(_about(noise), all(of_noise(noise))) for noise in noises()]
+    found += [(_about(noise), of_long(noise)) for noise in long_noises()]
 
     def of_others(p: Sequence[Fraction], q: Sequence[Fraction], epsilon: Fraction) -> bool:
         truths = two_ways(p, q, exp(epsilon))
@@ -259,7 +268,7 @@ def smallest_epsilon(claim: Claim) -> Cases:
             yield is_near(proved, proved.lower)
         yield list(privacy.epsilon(noise, [plateau * Fraction(1, 2), (1 + most) / 2])) == [math.inf, 0]
 
-    return cases((_about(noise), all(of_noise(noise))) for noise in NOISES if noise.support > 1)
+    return cases((_about(noise), all(of_noise(noise))) for noise in noises() if noise.support > 1)
 
 
 @compared
@@ -276,7 +285,7 @@ def losses(claim: Claim) -> Cases:
             places[round(steps)] += later
         return are_near(found, places)
 
-    return cases((_about(noise), holds(noise)) for noise in NOISES)
+    return cases((_about(noise), holds(noise)) for noise in noises())
 
 
 @compared
@@ -619,7 +628,7 @@ def nearest(claim: Claim) -> Cases:
             apart = sum((abs(Fraction(weight, keysize) - mass) for weight, mass in both), Fraction(0))
             yield is_near(sampling.distance(noise, one), apart / 2)
 
-    grid = [pair for pair in product(NOISES, (1000, 2**16, 2**32)) if pair[0].support > 1]
+    grid = [pair for pair in product(noises(), (1000, 2**16, 2**32)) if pair[0].support > 1]
     return cases(
         (f"{_about(noise)}, KEYSIZE {keysize}", all(tried(noise, keysize))) for noise, keysize in grid
     )
