@@ -134,6 +134,8 @@ class arb:  # noqa: N801 - it takes the place of flint.arb
         return self._made(libmp.mpi_mul(self.ends, _about_one(ctx.prec), ctx.prec))
 
     def exp(self) -> "arb":
+        if self.ends == (libmp.fzero, libmp.fzero):
+            return arb(1)  # exactly, as with balls
         return self._made(libmp.mpi_exp(self.ends, ctx.prec))._widened()
 
     def log(self) -> "arb":

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate, pairwise, product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from compendium.ledger.checks import examples
 from compendium.ledger.claims import Claim
@@ -16,7 +16,7 @@ from compendium.ledger.formulas import Cases, agree, cases, enclosed, evaluate, 
 from tablebuilder_dp import certified, design, privacy, sampling
 from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.sampling import LookupTable
-from tablebuilder_dp.support.intervals import Enclosure, enclosure
+from tablebuilder_dp.support.intervals import Ball, Enclosure, enclosure
 
 
 class Sampled(NamedTuple):
@@ -193,7 +193,7 @@ def variance_error(claim: Claim) -> Cases:
         if not all(less(0, value) and less(value, 1) for value in theta):
             return False
         printed = evaluate(
-            claim.judged, theta=lambda z: theta[_index(z.mid(), D)], D=enclosed(D), KEYSIZE=enclosed(K)
+            claim.judged, theta=lambda z: theta[_index(z, D)], D=enclosed(D), KEYSIZE=enclosed(K)
         )
         mean = Fraction(sum(z * w for z, w in enumerate(case.table.weights, -D)), K)
         after = Fraction(sum(z * z * w for z, w in enumerate(case.table.weights, -D)), K) - mean**2
@@ -202,8 +202,11 @@ def variance_error(claim: Claim) -> Cases:
     return on_tables(holds)
 
 
-def _index(z: Any, D: int) -> int:
-    if not 0 <= (place := int(float(z))) < D:
+def _index(z: Ball, D: int) -> int:
+    """A whole number of [0, D − 1]; nothing is said of others."""
+    whole = z.floor().unique_fmpz()
+    place = -1 if whole is None else int(whole)
+    if not 0 <= place < D:
         raise LookupError(f"{place} is outside [0, {D - 1}]")
     return place
 

@@ -199,6 +199,18 @@ def limit_from_above(claim: Claim) -> Iterator[Case]:
         yield described(D=D, eps=eps), (falls and less(enclosed(0), distances[-1]))
 
 
+def limit_of_rate(claim: Claim) -> Cases:
+    """γ = ε/(2D − 1) + ι is below the printed limit by just −ι, for ι as small as one likes."""
+    return cases(
+        (
+            described(D=D, eps=eps, iota=iota),
+            evaluate(claim.judged, D=D, eps=eps) - (eps / (2 * D - 1) + iota) == -iota,
+        )
+        for D, eps in product(SUPPORTS, EPSILONS)
+        for iota in (-2 * eps / (4 * D * D - 1) / 10**power for power in (0, 1, 10, 30))
+    )
+
+
 @by_cases
 def limit_attained(claim: Claim) -> Iterator[Case]:
     """The printed V or δ is what γ = ε/(2D − 1) itself has: the variance, or the least δ by definition."""
@@ -326,7 +338,12 @@ def _example_signs() -> dict[str, str]:
             f"{name}_delta": certified.delta(noise, "0.5").digits(4),
             f"{name}_V": certified.variance(noise).digits(4),
         }
-    return numbers
+    level, wanted = Fraction(3), Fraction(1, 10**6)
+    for D in range(1, 100):  # the search with the printed sign
+        noise = Noise(D, level / (2 * D - 1) + 2 * level / (10 * (4 * D * D - 1)))
+        if certified.pmf(noise, -D).upper <= wanted:
+            break
+    return numbers | {"literal_D": str(D), "literal_delta": certified.delta(noise, level).digits(4)}
 
 
 @worded("not the least δ", "the least δ")

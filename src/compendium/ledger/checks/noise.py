@@ -205,7 +205,17 @@ def tight_constraint(claim: Claim) -> Truth:
         return cases(tried, word="equality", instead="less")
 
     negative = [-gamma for gamma in reversed(GAMMAS) if gamma < 1]
-    return Truth({"V up to D(D + 1)/3": grows(GAMMAS), "every V": grows([*negative, *GAMMAS])})
+    low, high = Fraction(-1), Fraction(0)  # γ of D = 10 and V = 40, by bisection: V falls with γ
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if less(40, measures(10, middle)[0]) else (low, middle)
+    return Truth(
+        {"V up to D(D + 1)/3": grows(GAMMAS), "every V": grows([*negative, *GAMMAS])},
+        numbers={
+            "equal": enclosure(measures(10, high)[1]).digits(5),
+            "uniform": enclosure(enclosed(21).log()).digits(5),
+        },
+    )
 
 
 def polynomial(claim: Claim) -> Cases:
@@ -310,6 +320,12 @@ def proposition_1(claim: Claim) -> Cases:
         )
         for D, gamma in product(SUPPORTS, rates)
     )
+
+
+def uniform_bias(claim: Claim) -> int:
+    """The bias of the uniform pmf, times 2D + 1: one number for all D."""
+    sums = {sum(range(-D, D + 1)) for D in range(1, 200)}
+    return sums.pop() if len(sums) == 1 else -1
 
 
 def uniform_variance(claim: Claim) -> Cases:

@@ -215,6 +215,16 @@ def section_of_sampling(claim: Claim) -> str:
     return ", ".join(f"Section {section}" for section in sorted(sections))
 
 
+def roadmap(claim: Claim) -> str:
+    """The sections of the entropy problem, of the noise, of the experiments and of the conclusion."""
+    by_title = {section.title: section.name for section in source.contents()}
+    named = [
+        *(source.section_of(n) for n in claim.at["equations"]),
+        *(by_title[title] for title in claim.at["titles"]),
+    ]
+    return ", ".join(name.partition("-")[0] for name in named)
+
+
 def achieved(claim: Claim) -> Truth:
     """The designed pair is had for the largest keys and for no smaller ones: closely, or never exceeded."""
     bits = claim.at["bits"]
