@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from compendium.ledger import claims, verdicts
@@ -107,20 +108,21 @@ def is_equivalent(claim: Claim, altered: str, listed: dict[str, str]) -> bool:
     """Compute the reason for which an alteration says the same as the print, on the claim's whole domain.
 
     *never equal*: one relation is made strict or weak, and its two sides are equal in no case;
-    *always equal*: one relation is turned, and its two sides are equal in every case;
     *same value*: both forms, or all their sides, have the same value wherever they are evaluated;
     *same truth*: both forms hold or fail together at every point of the domain.
     """
     reason = listed["reason"]
-    if reason in ("never equal", "always equal"):
+    if reason == "never equal":
         with noting_equal_sides() as noted:
             verdicts.settle(claim)
         changed = [
-            place
-            for place, signs in enumerate(zip(_relations(claim.judged), _relations(altered), strict=True))
-            if len(set(signs)) > 1
+            (place, ours)
+            for place, (ours, theirs) in enumerate(
+                zip(_relations(claim.judged), _relations(altered), strict=True)
+            )
+            if ours != theirs
         ]
-        return len(changed) == 1 and noted[changed[0]] == {reason == "always equal"}
+        return len(changed) == 1 and noted[claim.judged, *changed[0]] == {False}
     as_printed = listed.get("as", "{}")
     forms = [as_printed.format(form) for form in (claim.judged, altered)]
     draw = random.Random(7)  # noqa: S311 - points to try, no keys
@@ -165,6 +167,8 @@ def _point(draw: random.Random) -> dict[str, Any]:
         "KEYSIZE": draw.randint(2, 99),
     }
     names["r"] = draw.choice((-1, 0, 1, 2, 2**32 - 1, 2**32))
+    cuts = list(accumulate(draw.randint(0, 2) for _ in range(25)))
+    names["cQ"] = lambda z: cuts[int(z) + 12]
     base = Fraction(draw.randint(2, 5), draw.randint(2, 5))
     names["exp"] = lambda power: masses.setdefault(hash(power), base + draw.randint(1, 10**6))
     names["p"] = lambda z: masses.setdefault(int(z), base + draw.randint(1, 10**6))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import textwrap
 import tomllib
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -24,6 +25,8 @@ from compendium.run.places import ROOT
 from tablebuilder_dp.support import parameters
 
 FILE = ROOT / "paper/exercises.toml"
+WIDTH = 84
+"""This many characters of a line fit the page."""
 
 
 @cache
@@ -38,7 +41,7 @@ def check(name: str, answer: object) -> None:
     >>> check("04-1", ...)
     Exercise 04-1: no answer yet. Wanted: ...
     """
-    print(f"Exercise {name}: {verdict(name, answer)}")
+    print(textwrap.fill(f"Exercise {name}: {verdict(name, answer)}", WIDTH, break_on_hyphens=False))
 
 
 def verdict(name: str, answer: object) -> str:

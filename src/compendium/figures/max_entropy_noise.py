@@ -1,17 +1,52 @@
-"""Notebook 01: the variance as a function of γ, Proposition 1."""
+"""Notebook 01: bells for several γ, and the variance as a function of γ, Proposition 1."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from compendium.figures.drawing import (
     Drawing,
     canvas,
+    label_end,
+    looks,
     styled,
 )
 from compendium.figures.palette import BLUE, GREY, ORANGE
 from tablebuilder_dp import noise
 from tablebuilder_dp.noise import Noise
+
+SHARES = (10, 50, 80, 99)
+"""Variances of the bells, in per cent of D(D+1)/3."""
+
+
+@styled
+def bells(name: str, *, support: int) -> Drawing:
+    """The same formula for four γ: from a sharp peak to a pmf that is nearly uniform."""
+    figure, axes = canvas()
+    z = list(range(-support, support + 1))
+    data: dict[str, Sequence[Any]] = {"z": z}
+    bound = noise.variance_bound(support)
+    for share, colour, dash, marker in looks(SHARES):
+        bell = Noise.of_variance(support, bound * share / 100)
+        axes.plot(z, bell.pmf, dash, color=colour, marker=marker, markersize=4)
+        place = (0, max(bell.pmf)) if share == SHARES[0] else (support, float(bell.pmf[-1]))
+        label_end(axes, place, rf"$\gamma = {float(bell.gamma):.3g}$ ({share} %)", colour)
+        data[f"p_{share}"] = bell.pmf.tolist()
+    axes.set(xlabel="noise $z$", ylabel="$p(z)$", title=f"$D = {support}$", ylim=(-0.01, None))
+    axes.set_xlim(-1.1 * support, 1.9 * support)
+    caption = (
+        r"One formula, four values of $\gamma$. A large $\gamma$ is a sharp peak with hardly any noise; as "
+        r"$\gamma$ falls the bell flattens, until at $\gamma = 0$ it would be uniform. In brackets: the "
+        r"variance in per cent of $D(D+1)/3$, that of the uniform pmf."
+    )
+    alt = (
+        f"Four symmetric bells on −{support} to {support}, from a sharp peak with a tenth of the largest "
+        "variance to a line that is almost flat."
+    )
+    return Drawing(name, figure, caption, alt, data)
 
 
 @styled
@@ -24,15 +59,15 @@ def variance_of_gamma(name: str, *, support: int, variance: float) -> Drawing:
     bound = float(noise.variance_bound(support))
     axes.semilogx(gammas, variances, color=BLUE)
     axes.axhline(bound, color=GREY, linestyle="--", linewidth=1)
-    axes.text(gammas[0], bound, " D(D+1)/3: the uniform pmf", va="bottom", color=GREY)
+    axes.text(gammas[0], bound, " $D(D+1)/3$: the uniform pmf", va="bottom", color=GREY)
     axes.plot(rate, variance, "o", color=ORANGE)
     axes.annotate(
         rf"$V = {variance:g}$, $\gamma = {rate:.4g}$", (rate, variance), (8, 8), textcoords="offset points"
     )
     axes.set(xlabel=r"$\gamma$", ylabel=r"$V(\gamma)$", ylim=(0, bound * 1.12), title=f"$D = {support}$")
     caption = (
-        "V(γ) falls strictly, from D(D+1)/3 at γ = 0 to 0: every variance below the bound has "
-        "exactly one γ > 0."
+        r"$V(\gamma)$ falls strictly, from $D(D+1)/3$ at $\gamma = 0$ to 0: every variance below the bound "
+        r"has exactly one $\gamma > 0$."
     )
     alt = (
         f"A decreasing S-shaped curve of V against γ that starts at {bound:.4g} and ends at 0, "

@@ -1,8 +1,10 @@
-"""Notebook 02: δ(ε) of Proposition 2, Figures 1a and 1b."""
+"""Notebook 02: two shifted bells with E*, and δ(ε) of Proposition 2, Figures 1a and 1b."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import exp
 from typing import Any
 
 from compendium.figures.drawing import (
@@ -14,8 +16,53 @@ from compendium.figures.drawing import (
     looks,
     styled,
 )
+from compendium.figures.palette import BLUE, GREY, ORANGE
 from tablebuilder_dp import privacy
 from tablebuilder_dp.noise import Noise
+
+
+@styled
+def shifted_bells(name: str, noise: Noise, epsilon: Fraction | float) -> Drawing:
+    """The noise beside its copy moved by one: where it rises above e^ε times the copy, and by how much."""
+    figure, axes = canvas()
+    level = float(epsilon)
+    first, second = privacy.neighbours(noise.pmf)
+    z = list(range(-noise.support, noise.support + 2))
+    raised = [exp(level) * mass for mass in second]
+    inside = list(privacy.e_star(noise, epsilon))
+    excess = [first[value + noise.support] - raised[value + noise.support] for value in inside]
+    axes.bar(z, first, color=BLUE, width=0.8, alpha=0.35)
+    axes.step(z, raised, where="mid", color=GREY, linestyle="--")
+    bottom = [raised[value + noise.support] for value in inside]
+    axes.bar(inside, excess, bottom=bottom, color=ORANGE, width=0.8)
+    axes.axvspan(inside[0] - 0.5, inside[-1] + 0.5, color=ORANGE, alpha=0.12, zorder=0)
+    peak = max(first)
+    axes.text(inside[0] - 0.4, 1.38 * peak, "$E^*$", color=ORANGE, fontsize=13)
+    axes.annotate(
+        rf"$\delta = {sum(excess):.4f}$," "\nthe orange parts",
+        (inside[-1], bottom[-1] + excess[-1] / 2),
+        (inside[0] - 0.4, 1.15 * peak),
+        color=ORANGE,
+        arrowprops={"arrowstyle": "-", "color": ORANGE},
+    )
+    for height, text, colour in (
+        (1.4, r"dashed: $e^{\varepsilon}\,p(z-1)$", GREY),
+        (1.25, "bars: $p(z)$", BLUE),
+    ):
+        axes.text(0, height * peak, text, color=colour, ha="left", bbox={"color": "white", "pad": 1})
+    axes.set(xlabel="noise $z$", ylabel="probability", ylim=(0, 1.55 * peak))
+    axes.set_title(rf"$D = {noise.support}$, $\gamma = {float(noise.gamma):g}$, $\varepsilon = {level:g}$")
+    axes.grid(axis="x", visible=False)
+    caption = (
+        r"The noise and $e^{\varepsilon}$ times its copy, moved by one. $E^*$ holds the values at which the "
+        r"bar rises above the dashed line; $\delta$ is all that lies above it."
+    )
+    alt = (
+        f"Bars of the noise from −{noise.support} to {noise.support} under a dashed step line, its copy "
+        f"moved by one and raised; only the {len(inside)} bars furthest to the left rise above the line."
+    )
+    data = {"z": z, "p": first.tolist(), "raised": raised}
+    return Drawing(name, figure, caption, alt, data)
 
 
 @styled
@@ -46,8 +93,9 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
     axes.set(xlabel=EPSILON, ylabel=DELTA, title=rf"$D = {support}$", xlim=(0, epsilon_max))
     axes.legend()
     caption = (
-        f"δ as a function of ε for noise on [−{support}, {support}]. Each dot marks the onset of a plateau, "
-        "ε = γ(2D − 1): beyond it δ is p(−D), however large ε becomes."
+        rf"$\delta$ as a function of $\varepsilon$ for noise on $[-{support}, {support}]$. Each dot marks "
+        r"the onset of a plateau, $\varepsilon = \gamma(2D-1)$: beyond it $\delta = p(-D)$, however large "
+        r"$\varepsilon$ becomes."
     )
     alt = f"Curves of δ against ε on a logarithmic scale for D = {support}: " + "; ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)

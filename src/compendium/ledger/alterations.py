@@ -1,9 +1,9 @@
 """Small changes of what is printed: each makes another statement, which a check must tell from the first.
 
-A number has another last digit, exponent or sign. A formula has one relation turned, made strict or weak,
-or left out; one sign turned; one number moved by a unit of its last digit; one factor or term left out; one
-function exchanged for its rival (floor and ceil, max and min); one symbol exchanged for another or moved by
-one. A word has the rivals that its claim names.
+A number has another last digit, exponent or sign. A formula has one relation turned, made strict or weak
+(= by ≤ and by ≥ too), or left out; one sign turned; one number moved by a unit of its last digit; one factor
+or term left out; one function exchanged for its rival (floor and ceil, max and min); one symbol exchanged for
+another or moved by one. A word has the rivals that its claim names.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ TURNED = {
     ast.NotEq: ast.Eq,
 }
 LOOSENED: dict[type, type[ast.cmpop]] = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
+WEAKENED: dict[type, tuple[type[ast.cmpop], ...]] = {ast.Eq: (ast.LtE, ast.GtE)}
 RIVALS = {"floor": "ceil", "ceil": "floor", "max": "min", "min": "max"}
 
 
@@ -233,9 +234,11 @@ def _of_node(node: ast.AST, symbols: list[str], bound: set[str]) -> Iterator[tup
 
 def _of_relations(node: ast.Compare) -> Iterator[tuple[str, ast.AST]]:
     for place, op in enumerate(node.ops):
-        for kind, others in (("relation turned", TURNED), ("boundary", LOOSENED)):
-            if type(op) in others:
-                ops = [*node.ops[:place], others[type(op)](), *node.ops[place + 1 :]]
+        others = [("relation turned", TURNED.get(type(op))), ("boundary", LOOSENED.get(type(op)))]
+        others += [("relation weakened", weaker) for weaker in WEAKENED.get(type(op), ())]
+        for kind, other in others:
+            if other is not None:
+                ops = [*node.ops[:place], other(), *node.ops[place + 1 :]]
                 yield kind, ast.Compare(node.left, ops, node.comparators)
     sides = [node.left, *node.comparators]
     if len(sides) > 2:

@@ -7,19 +7,22 @@ from typing import NamedTuple
 
 from compendium.ledger import claims, verdicts
 from compendium.run.results import Results
+from compendium.run.table import Table
+
+NOTHING = "*These are not the paper's parameters: there is nothing to compare.*"
 
 
 class Comparison(NamedTuple):
     """The paper's values beside ours, and the ids of the claims that are not simply confirmed."""
 
-    table: str
+    table: Table | None
     differing: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return self.table
+        return repr(self.table) if self.table else NOTHING
 
     def _repr_markdown_(self) -> str:
-        return self.table
+        return self.table._repr_markdown_() if self.table else NOTHING
 
 
 def compare(results: Results, values: Mapping[str, claims.Value], *, always: bool = False) -> Comparison:
@@ -29,20 +32,18 @@ def compare(results: Results, values: Mapping[str, claims.Value], *, always: boo
     those of the paper's own.
     """
     if not (results.is_paper or always):
-        return Comparison("*These are not the paper's parameters: there is nothing to compare.*", ())
+        return Comparison(None, ())
     stated = claims.load()
-    lines = ["| | paper | ours | verdict |", "|---|---|---|---|"]
-    differing = []
+    rows, differing = [], []
     for name, value in values.items():
         claim = stated[name]
         verdict = verdicts.settle(claim).verdict
         if verdict == verdicts.CONFIRMED and not claims.rounds_to(value, claim.judged):
             raise AssertionError(f"{name} is confirmed by the ledger, but here it is {value}")
         mark = "" if verdict == verdicts.CONFIRMED else "**"
-        ours = claims.shown(value, claim.judged)
-        lines.append(f"| {claim.says} | {claim.printed} | {ours} | {mark}{verdict}{mark} |")
+        rows.append((claim.says, claim.printed, claims.shown(value, claim.judged), f"{mark}{verdict}{mark}"))
         results.number(name, value)
         if mark:
             differing.append(name)
     results.uses(*values)
-    return Comparison("\n".join(lines), tuple(differing))
+    return Comparison(Table(["", "paper", "ours", "verdict"], rows), tuple(differing))

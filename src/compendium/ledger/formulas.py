@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, reduce, wraps
+from functools import cache, partial, reduce, wraps
 from itertools import pairwise, product
 from types import CodeType
 from typing import Any
@@ -138,7 +138,7 @@ def evaluate(formula: str, **names: Any) -> Any:
         known = {
             "__builtins__": {},
             "_number": number,
-            "_compare": _compare,
+            "_compare": partial(_compare, formula),
             "_power": _power,
             "exp": lambda value: enclosed(value).exp(),
             "log": lambda value: enclosed(value).log(),
@@ -169,7 +169,7 @@ def holds_between(formula: str, *sides: Sequence[Any], **names: Any) -> bool:
         return False
     with precision(BITS):
         return all(
-            _compare(first, sign, second, place)
+            _compare(formula, first, sign, second, place)
             for place, (sign, (first, second)) in enumerate(
                 relation
                 for (_, relations), true in zip(chains(formula), sides, strict=True)
@@ -216,13 +216,16 @@ SIGNS: dict[type[ast.cmpop], str] = {
 }
 
 
-_EQUALITIES: ContextVar[dict[int, set[bool]] | None] = ContextVar("equal sides", default=None)
+Equalities = dict[tuple[str, int, str], set[bool]]
+"""By formula, place in it and sign of each inequality: whether its two sides were equal, in all cases."""
+_EQUALITIES: ContextVar[Equalities | None] = ContextVar("equal sides", default=None)
 
 
 @contextmanager
-def noting_equal_sides() -> Iterator[dict[int, set[bool]]]:
-    """Within the block, note for each relation of a formula, by its place, whether its sides were equal."""
-    noted: dict[int, set[bool]] = {}
+def noting_equal_sides() -> Iterator[Equalities]:
+    """Note for each inequality that is decided in the block whether its sides are equal."""
+    around = _EQUALITIES.get()
+    noted: Equalities = {} if around is None else around
     token = _EQUALITIES.set(noted)
     try:
         yield noted
@@ -230,10 +233,17 @@ def noting_equal_sides() -> Iterator[dict[int, set[bool]]]:
         _EQUALITIES.reset(token)
 
 
-def _compare(first: Any, relation: str, second: Any, place: int = 0) -> bool:
-    """Decide a relation; of balls that overlap it is not decided, and refused."""
-    if (noted := _EQUALITIES.get()) is not None:
-        noted.setdefault(place, set()).add(not (first < second or first > second))
+def says_less(formula: str, noted: Equalities) -> bool:
+    """Whether a formula has ≤ or ≥ between sides that were equal in every case, where = would say more."""
+    return any(
+        of == formula and sign in ("<=", ">=") and equal == {True} for (of, _, sign), equal in noted.items()
+    )
+
+
+def _compare(formula: str, first: Any, relation: str, second: Any, place: int) -> bool:
+    """Decide a relation of a formula; of balls that overlap it is not decided, and refused."""
+    if (noted := _EQUALITIES.get()) is not None and relation not in ("==", "!="):
+        noted.setdefault((formula, place, relation), set()).add(not (first < second or first > second))
     certain = {
         "<": lambda a, b: a < b,
         "<=": lambda a, b: a <= b,

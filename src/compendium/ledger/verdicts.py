@@ -20,7 +20,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -28,7 +28,7 @@ from typing import Any
 from compendium.ledger import claims, elsewhere
 from compendium.ledger.alterations import one_change
 from compendium.ledger.claims import Claim
-from compendium.ledger.formulas import BITS, Cases
+from compendium.ledger.formulas import BITS, Cases, noting_equal_sides, says_less
 from tablebuilder_dp.support.intervals import Enclosure, precision
 
 CONFIRMED, CONTRADICTED, DEPENDS, SLIP = "confirmed", "contradicted", "depends", "slip"
@@ -44,6 +44,9 @@ BASES = (PROVED, EXACT, TRIED)
 
 INFINITE = Fraction(10) ** 300
 """Stands for a quantity without bound."""
+
+TOO_WEAK = "≤ or ≥ where both sides are always equal"
+"""Why a statement fails that is true and says less than what holds."""
 
 
 @dataclass(frozen=True)
@@ -246,9 +249,21 @@ def find_check(name: str) -> Callable[[Claim], Answer | Truth]:
 
 def find_truth(claim: Claim) -> Truth:
     """What the check of a claim finds, under each reading."""
-    with precision(BITS):
+    with precision(BITS), noting_equal_sides() as noted:
         answer = find_check(claim.check)(claim)
-    return answer if isinstance(answer, Truth) else Truth({"": answer})
+    truth = answer if isinstance(answer, Truth) else Truth({"": answer})
+    if says_less(claim.judged, noted):
+        return replace(
+            truth, readings={name: _without_holding(found) for name, found in truth.readings.items()}
+        )
+    return truth
+
+
+def _without_holding(answer: Answer) -> Answer:
+    """An answer in which no statement holds: one that says less than what is true fails in every case."""
+    if isinstance(answer, Cases) and not answer.word and not answer.failures:
+        return replace(answer, failures=(TOO_WEAK,) * answer.total)
+    return answer
 
 
 def _compare(answer: Answer, claim: Claim) -> str:

@@ -10,12 +10,27 @@ from typing import Any
 from compendium.run.places import ROOT
 
 FOLDER = ROOT / "notebooks"
+HIDDEN = "hide-input"
+"""The tag of cells whose code is folded away: it serves the regression, not the reader."""
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def paths() -> list[Path]:
     """All notebooks in reading order, without the solutions of their exercises."""
     return sorted(FOLDER.glob("[0-9][0-9]-*.ipynb"))
+
+
+PARTS = {
+    "Part I: the paper, section by section": range(11),
+    "Part II: past the paper": (*range(11, 17), 19),
+    "To play with": (17, 18),
+}
+"""The parts of the course and the numbers of their notebooks, as the map and the pages show them."""
+
+
+def part(name: str) -> str:
+    """The part that a notebook belongs to."""
+    return next(part for part, numbers in PARTS.items() if int(name[:2]) in numbers)
 
 
 def solutions() -> list[Path]:
@@ -59,10 +74,13 @@ def normalised(notebook: Mapping[str, Any]) -> str:
 
 def _normalised_cell(cell: Mapping[str, Any], number: int) -> dict[str, Any]:
     tags = cell["metadata"].get("tags", [])
+    metadata: dict[str, Any] = {"tags": tags} if tags else {}
+    if HIDDEN in tags:  # what the site reads from a tag, JupyterLab has in a field of its own
+        metadata |= {"jupyter": {"source_hidden": True}}
     kept = {
         "cell_type": cell["cell_type"],
         "id": f"cell-{number:02d}",
-        "metadata": {"tags": tags} if tags else {},
+        "metadata": metadata,
         "source": _lines(source(cell)),
     }
     if cell["cell_type"] == "code":

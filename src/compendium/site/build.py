@@ -127,7 +127,14 @@ def _fill_pages(source: Path, **about: Any) -> None:
         "listed": ledger_page.listed,
         "as_html": ledger_page.as_html,
         "groups": reference.GROUPS,
-        "names": [path.stem for path in sorted(source.glob("notebooks/*.ipynb"))],
+        "parts": {
+            part: [
+                path.stem
+                for path in sorted(source.glob("notebooks/*.ipynb"))
+                if notebooks.part(path.stem) == part
+            ]
+            for part in notebooks.PARTS
+        },
         "solutions": [path.stem for path in sorted(source.glob("notebooks/solutions/*.ipynb"))],
     }
     pages = jinja2.Environment(

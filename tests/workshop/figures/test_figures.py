@@ -73,6 +73,8 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "pmf_bars": lambda: design_guide.pmf_bars("x", NOISE, title="a noise"),
     "epsilon_after_sampling": lambda: cell_key_size.epsilon_after_sampling("x", small_study()),
     "delta_after_sampling": lambda: cell_key_size.delta_after_sampling("x", small_study()),
+    "bells": lambda: max_entropy_noise.bells("x", support=4),
+    "shifted_bells": lambda: privacy_of_tablebuilder.shifted_bells("x", NOISE, 1),
     "variance_of_gamma": lambda: max_entropy_noise.variance_of_gamma("x", support=4, variance=2),
     "cut_points": lambda: sampling.cut_points("x", [table(16), table(256)], NOISE),
     "key_counts": lambda: cell_keys.key_counts(

@@ -32,6 +32,7 @@ def test_a_zero_has_no_sign_and_no_exponent() -> None:
         ("a < b", "relation turned", ["a > b"]),
         ("a < b", "boundary", ["a <= b"]),
         ("a == b", "relation turned", ["a != b"]),
+        ("a == b", "relation weakened", ["a <= b", "a >= b"]),
         ("a >= b", "boundary", ["a > b"]),
         ("a < b <= c", "term dropped", ["b <= c", "a < b"]),
         ("a or b", "connective", ["a and b"]),

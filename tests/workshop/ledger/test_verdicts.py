@@ -23,6 +23,30 @@ def judged(monkeypatch: pytest.MonkeyPatch, answer: object, printed: str, **fiel
     return verdicts.settle(Claim("id", "V", "here", "says", printed, "a.check", **fields))
 
 
+@pytest.mark.parametrize(
+    ("printed", "verdict"),
+    [
+        ("a == b", "confirmed"),
+        ("a <= b", "contradicted"),
+        ("a >= b", "contradicted"),
+        ("a < c", "confirmed"),
+        ("b <= d", "confirmed"),
+    ],
+)
+def test_a_weak_relation_of_what_is_always_equal_says_less_than_holds(
+    monkeypatch: pytest.MonkeyPatch, printed: str, verdict: str
+) -> None:
+    def check(claim: Claim) -> formulas.Cases:
+        return formulas.on_grid(
+            "a", [(1,), (2,)], lambda a: formulas.evaluate(claim.judged, a=a, b=a, c=a + 1, d=2)
+        )
+
+    monkeypatch.setattr(verdicts, "find_check", lambda name: check)
+    entry = verdicts.settle(Claim("id", "V", "here", "says", printed, "a.check"))
+    assert entry.verdict == verdict
+    assert (verdicts.TOO_WEAK in entry.found) is (verdict == "contradicted")
+
+
 THIRD = Enclosure(Fraction(10**30 // 3, 10**30), Fraction(10**30 // 3 + 1, 10**30))
 NEARLY = "0.33333333333333337"
 """A third, but for the last digit."""

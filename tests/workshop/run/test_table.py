@@ -1,0 +1,33 @@
+"""Tables for readers: the same cells in a notebook and in a terminal."""
+
+import pytest
+
+from compendium.run.table import Table
+
+
+def test_numbers_are_flush_right_and_words_flush_left() -> None:
+    table = Table(["D", "", "δ"], [(9, "misses", "1.2e-3"), (10, "reaches", 0.000912345)])
+    assert repr(table).splitlines() == [
+        " D                   δ",
+        " 9  misses      1.2e-3",
+        "10  reaches  0.0009123",
+    ]
+    assert table._repr_markdown_().splitlines() == [
+        "| D |  | δ |",
+        "| ---: | --- | ---: |",
+        "| 9 | misses | 1.2e-3 |",
+        "| 10 | reaches | 0.0009123 |",
+    ]
+
+
+def test_a_cell_may_hold_a_bar() -> None:
+    assert r"| \|z\| |" in Table(["|z|"], [("1",)])._repr_markdown_()
+
+
+def test_a_table_without_rows_shows_its_headings() -> None:
+    assert repr(Table(["D", "δ"], [])) == "D  δ"
+
+
+def test_a_row_has_a_cell_for_each_heading() -> None:
+    with pytest.raises(ValueError, match="rows must be rows with a cell for each of 2 headings"):
+        Table(["D", "δ"], [(1,)])
