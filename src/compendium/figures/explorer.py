@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -34,7 +35,12 @@ HIGHEST = 1.5
 WIDEST = 100
 """The symmetric rule's search can take seconds beyond this support, too long for a picture of many."""
 
-MOVED = {"epsilon": "wanted ε", "delta": "wanted δ", "slack": "slack", "keysize": "KEYSIZE"}
+MOVED = {
+    "epsilon": r"wanted $\varepsilon$",
+    "delta": r"wanted $\delta$",
+    "slack": "slack $s$",
+    "keysize": "KEYSIZE",
+}
 LOOKS = dict(zip(symmetric.RULES, ((ORANGE, 5, "none"), (GREEN, 2, GREEN)), strict=True))
 
 
@@ -106,9 +112,15 @@ def live(draw: Callable[[Any, Explored], None], explored: Explored) -> bytes:
     return buffer.getvalue()
 
 
-def _panels(width: float, height: float, rows: int, columns: int, **sharing: Any) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False, **sharing)
+def _stacked(count: int, **sharing: Any) -> tuple[Figure, Any]:
+    """A figure of panels one below the other, so that none shrinks on a narrow page."""
+    figure = Figure(figsize=(6.4, 0.6 + 2.4 * count), layout="constrained")
+    return figure, figure.subplots(count, 1, squeeze=False, sharex=True, **sharing)[:, 0]
+
+
+def _title(text: str) -> str:
+    """A title with its powers of two set as mathematics."""
+    return re.sub(r"2\^(\d+)", r"$2^{\1}$", text)
 
 
 def _legend(figure: Figure, panels: Sequence[Any]) -> None:
@@ -120,20 +132,20 @@ def _legend(figure: Figure, panels: Sequence[Any]) -> None:
 
 @styled
 def tables(name: str, designs: Mapping[str, Explored]) -> Drawing:
-    """The noise and the lookup table of several settings, side by side."""
-    figure, [row] = _panels(4.8 * len(designs), 4.0, 1, len(designs), sharey=True)
+    """The noise and the lookup table of several settings, one below the other."""
+    figure, panels = _stacked(len(designs))
     data: dict[str, list[Any]] = {"setting": [], "z": [], "p": [], "keys": []}
     words = []
-    for axes, (title, explored) in zip(row, designs.items(), strict=True):
+    for axes, (title, explored) in zip(panels, designs.items(), strict=True):
         noise_axes(axes, explored)
-        axes.set_title(title)
+        axes.set_title(_title(title))
         axes.label_outer()
         z = range(-explored.support, explored.support + 1)
         columns = ([title] * len(z), z, explored.pmf.tolist(), explored.table.weights)
         for values, column in zip(columns, data.values(), strict=True):
             column.extend(values)
         words.append(f"{title}, values that no key gives: {explorer.ranges(explored.table.lost)}")
-    _legend(figure, row)
+    _legend(figure, panels)
     caption = (
         "Bars are the designed noise, dots the share of keys that a lookup table gives to each value. A "
         "cross marks a value that no key gives."
@@ -144,13 +156,15 @@ def tables(name: str, designs: Mapping[str, Explored]) -> Drawing:
 
 @styled
 def curves(name: str, designs: Mapping[str, Explored]) -> Drawing:
-    """The (ε, δ) curves of several settings, side by side and to one scale."""
-    figure, [row] = _panels(3.4 * len(designs), 4.2, 1, len(designs))
+    """The (ε, δ) curves of several settings, one below the other and to one scale."""
+    figure, panels = _stacked(len(designs), sharey=True)
     data: dict[str, list[Any]] = {"setting": [], "epsilon": [], "delta_noise": [], "delta_table": []}
     words = []
-    for axes, (title, explored) in zip(row, designs.items(), strict=True):
+    limits = []
+    for axes, (title, explored) in zip(panels, designs.items(), strict=True):
         curve_axes(axes, explored)
-        axes.set_title(title)
+        limits.append(axes.get_ylim())
+        axes.set_title(_title(title))
         lines = explorer.curve(explored)
         # Differences of nearly equal numbers have fewer digits than the numbers.
         columns: list[list[Any]] = [[float(f"{y:.9g}") for y in line] for line in lines]
@@ -161,15 +175,16 @@ def curves(name: str, designs: Mapping[str, Explored]) -> Drawing:
             f"{float(explored.plateau_onset):.4g} on, the table's δ at the wanted ε is "
             f"{float(explored.delta_table):.2e}"
         )
-    lows, highs = zip(*(axes.get_ylim() for axes in row), strict=True)
-    for axes in row:
+    lows, highs = zip(*limits, strict=True)
+    for axes in panels:
         axes.set_ylim(min(lows), max(highs))
         _plain_decades(axes.yaxis)
         axes.label_outer()
-    _legend(figure, row)
+    _legend(figure, panels)
     caption = (
-        "δ of the noise and of its lookup table at every ε, the larger of both directions. The cross is what "
-        "was wanted: a promise is kept where the curve passes below or through it."
+        r"$\delta$ of the noise and of its lookup table at every $\varepsilon$, the larger of both "
+        "directions. The cross is what was wanted: a promise is kept where the curve passes below the cross "
+        "or through it."
     )
     alt = f"Curves of δ that fall with ε down to a plateau. {'; '.join(words)}."
     return Drawing(name, figure, caption, alt, dict(data))
@@ -218,61 +233,63 @@ def react(settings: Settings) -> list[Reaction]:
 
 @styled
 def reactions(name: str, settings: Settings) -> Drawing:
-    """What D*, the variance and the two-sided ε^Q do when one setting moves."""
+    """What D* does when ε or δ moves, and what the two-sided ε^Q does when the slack or KEYSIZE moves."""
     points = react(settings)
-    figure, panels = _panels(10.4, 7.0, 3, len(MOVED), sharex="col", sharey="row")
-    labels = ("smallest support D*", "variance", "two-sided ε$^Q$ / ε")
-    for axes, label in zip(panels[:, 0], labels, strict=True):
-        axes.set_ylabel(label)
+    figure = Figure(figsize=(6.4, 5.8), layout="constrained")
+    panels = figure.subplots(2, 2, sharey="row")
+    panels[0, 0].set_ylabel("smallest support $D^*$")
     panels[0, 0].yaxis.set_major_locator(MaxNLocator(integer=True))
+    panels[1, 0].set_ylabel(r"two-sided $\varepsilon^Q$ divided by $\varepsilon$")
     words = []
-    for column, (moved, title) in zip(panels.T, MOVED.items(), strict=True):
+    for axes, (moved, title) in zip(panels.flat, MOVED.items(), strict=True):
         here = [point for point in points if point.moved == moved]
-        for axes in column:
-            axes.axvline(float(getattr(settings, moved)), color=GREY, linewidth=0.8, zorder=0)
-        _column(column, here)
-        column[-1].set_xlabel(title)
+        axes.axvline(float(getattr(settings, moved)), color=GREY, linewidth=0.8, zorder=0)
+        axes.set_xlabel(title)
         first, *_, last = (point for point in here if point.rule == symmetric.RULES[0])
-        words.append(
-            f"as {title} goes from {first.value} to {last.value}, D* goes from {first.best_support} to "
-            f"{last.best_support} and the variance from {first.variance:.3g} to {last.variance:.3g}"
-        )
-    drawn = [ratio for point in points if (ratio := point.epsilon_two_sided / point.epsilon) <= HIGHEST]
-    panels[2, 0].set_ylim(0.95 * min([1, *drawn]), 1.05 * max([1, *drawn]))
+        if axes in panels[0]:
+            _supports(axes, [point for point in here if point.rule == symmetric.RULES[0]])
+            moves = f"D* goes from {first.best_support} to {last.best_support}"
+        else:
+            _ratios(axes, here)
+            moves = f"ε^Q goes from {first.epsilon_two_sided:.4g} to {last.epsilon_two_sided:.4g} by ceilings"
+        words.append(f"as {moved} goes from {first.value} to {last.value}, {moves}")
+    below = [point for point in points if point.moved in ("slack", "keysize")]
+    drawn = [ratio for point in below if (ratio := point.epsilon_two_sided / point.epsilon) <= HIGHEST]
+    panels[1, 0].set_ylim(0.95 * min([1, *drawn]), 1.05 * max([1, *drawn]))
     _legend(figure, panels[1])
     caption = (
-        "In each column one setting moves; a grey line marks the chosen value. D is D* throughout. In the "
-        "last row, a table keeps ε in both directions up to the line at 1; a cross at the top is beyond the "
-        "picture, in most cases because no key gives some value."
+        "In each panel one setting moves; a grey upright line marks the chosen value. $D$ is $D^*$ "
+        r"throughout. Below, a table keeps $\varepsilon$ in both directions up to the line at 1; a cross at "
+        "the top is beyond the picture, in most cases because no key gives some value."
     )
-    alt = f"Twelve small plots of D*, variance and ε after sampling: {'; '.join(words)}."
+    alt = f"Four small plots of D* and of ε after sampling: {'; '.join(words)}."
     data: dict[str, Sequence[Any]] = {
         part: [getattr(point, part) for point in points] for part in Reaction._fields
     }
     return Drawing(name, figure, caption, alt, data)
 
 
-def _column(column: Sequence[Any], points: Sequence[Reaction]) -> None:
-    """Draw how D*, the variance and ε^Q follow one setting."""
-    upper, middle, lower = column
-    lower.axhline(1, color=GREY, linewidth=0.8)
+def _supports(axes: Any, points: Sequence[Reaction]) -> None:
+    """Draw how D* follows one setting."""
+    places = [float(point.value) for point in points]
+    axes.plot(places, [point.best_support for point in points], ".-", color=BLUE, markersize=4)
+    axes.set_xscale("log")
+    _plain_decades(axes.xaxis)
+
+
+def _ratios(axes: Any, points: Sequence[Reaction]) -> None:
+    """Draw how the ε^Q of each rule follows one setting, as a share of ε."""
+    axes.axhline(1, color=GREY, linewidth=0.8)
     for rule, (colour, size, face) in LOOKS.items():
         here = [point for point in points if point.rule == rule]
         places = [float(point.value) for point in here]
-        marks: Any = {"color": colour, "markersize": size, "markerfacecolor": face}
-        if rule == symmetric.RULES[0]:
-            upper.plot(places, [point.best_support for point in here], ".-", color=BLUE, markersize=4)
-            middle.plot(places, [point.variance for point in here], color=BLUE, label=say("noise"))
-        middle.plot(places, [point.variance_table for point in here], "o", **marks, label=f"{rule} table")
         ratios = [point.epsilon_two_sided / point.epsilon for point in here]
-        lower.plot(places, ratios, "o", **marks)
+        marks: Any = {"color": colour, "markersize": size, "markerfacecolor": face}
+        axes.plot(places, ratios, "o", **marks, label=f"{rule} table")
         beyond = [place for place, ratio in zip(places, ratios, strict=True) if ratio > HIGHEST]
         if beyond:
-            heights, top = [1] * len(beyond), lower.get_xaxis_transform()
-            lower.plot(beyond, heights, "x", color=colour, markersize=5, transform=top, clip_on=False)
+            heights, top = [1] * len(beyond), axes.get_xaxis_transform()
+            axes.plot(beyond, heights, "x", color=colour, markersize=5, transform=top, clip_on=False)
     if points[0].moved == "keysize":
-        lower.set_xscale("log", base=2)
-        lower.set_xticks([2**bits for bits in range(8, 41, 8)])
-    elif points[0].moved != "slack":
-        lower.set_xscale("log")
-        _plain_decades(lower.xaxis)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks([2**bits for bits in range(8, 41, 8)])

@@ -94,11 +94,8 @@ def document(book: Book, link: Callable[[str], str] | None = None) -> str:
 
 def summary(entries: Sequence[Entry], link: Callable[[str], str] | None = None) -> str:
     """For a reader with fifteen minutes: the headlines, then the causes behind what does not simply hold."""
-    lines = ["## In fifteen minutes\n", headline_table(entries), "\n## Root causes\n"]
-    for cause in causes(entries):
-        named = ", ".join(_named(name, link) for name in cause.claims)
-        lines.append(f"- **{cause.title}** ({len(cause.claims)}). {cause.text} *{named}.*")
-    return "\n".join(lines) + "\n"
+    headlined, caused = headline_table(entries), cause_list(entries, link)
+    return f"## In fifteen minutes\n\n{headlined}\n\n## Root causes\n\n{caused}\n"
 
 
 def headline_table(entries: Sequence[Entry]) -> str:
@@ -109,6 +106,15 @@ def headline_table(entries: Sequence[Entry]) -> str:
         verdict = headline.verdict if headline.verdict == CONFIRMED else f"**{headline.verdict}**"
         cells = (headline.title, verdict, headline.severity or "–", headline.changes, headline.basis)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines)
+
+
+def cause_list(entries: Sequence[Entry], link: Callable[[str], str] | None = None) -> str:
+    """The causes behind what does not simply hold, as a Markdown list, each with its claims."""
+    lines = []
+    for cause in causes(entries):
+        named = ", ".join(_named(name, link) for name in cause.claims)
+        lines.append(f"- **{cause.title}** ({len(cause.claims)}). {cause.text} *{named}.*")
     return "\n".join(lines)
 
 

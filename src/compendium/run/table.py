@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from tablebuilder_dp.support import parameters as checks
 
-NUMBER = re.compile(r"[-−+±]?([\d.,]+([eE][-+]?\d+)?( ?%)?|∞)")
+NUMBER = re.compile(r"[-−+±]?([\d.,/]+([eE][-+]?\d+)?( ?%)?|∞)|–?")
+"""What a column of numbers may hold; a dash or nothing stands for a number that is not there."""
 
 Cell = str | int | float
 """What a cell may hold; a float is shown to four significant digits, anything else as it is."""
@@ -34,9 +35,7 @@ class Table:
     def _columns(self) -> list[tuple[list[str], bool]]:
         """Each column, its heading first, and whether it holds numbers only."""
         columns = zip(self.headings, *self.rows, strict=True)
-        return [
-            (list(column), all(NUMBER.fullmatch(cell) for cell in column[1:] if cell)) for column in columns
-        ]
+        return [(list(column), all(NUMBER.fullmatch(cell) for cell in column[1:])) for column in columns]
 
     def __repr__(self) -> str:
         padded = []

@@ -77,31 +77,69 @@ def python(typed: Mapping[str, str]) -> str:
     )
 
 
-def side_by_side(choices: Mapping[str, Settings], shown: Sequence[str]) -> str:
-    """Some of the numbers of several settings as lines of text; one that has no answer says why.
+COLUMNS = {
+    "best_support": ("$D^*$", ""),
+    "support": ("$D$", ""),
+    "variance": ("variance", ".2f"),
+    "delta": ("δ at the wanted ε", ".3e"),
+    "plateau_onset": ("plateau from ε", ".6f"),
+    "lost": ("values lost", ""),
+    "bias": ("bias", ".1e"),
+    "variance_table": ("variance", ".2f"),
+    "delta_table": ("δ at the wanted ε", ".3e"),
+    "epsilon_two_sided": (r"two-sided $\varepsilon^Q$", ".6f"),
+}
+"""How some of the explorer's numbers are headed in a table, and to how many digits they stand there."""
 
-    >>> print(side_by_side({"as wanted": Settings(), "narrow": Settings(support=9)}, ["support", "variance"]))
-    setting    support  variance     keeps the wanted (ε, δ)
-    as wanted  25       49.00216715  noise and table
-    narrow     9        14.87088176  neither
+
+def side_by_side(
+    choices: Mapping[str, Settings], shown: Sequence[str]
+) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Some of the numbers of several settings, as headings and rows; one that has no answer says why.
+
+    >>> side_by_side({"as wanted": Settings(), "narrow": Settings(support=9)}, ["support", "variance"])[1]
+    [('as wanted', '25', '49.00', 'noise and table'), ('narrow', '9', '14.87', 'neither')]
     """
-    rows: list[tuple[str, ...]] = [("setting", *shown, "keeps the wanted (ε, δ)")]
-    problems = {}
+    rows: list[tuple[str, ...]] = []
     for label, settings in choices.items():
         try:
             explored = explorer.explore(settings)
         except (ValueError, ArithmeticError) as error:
-            problems[label] = str(error)
+            rows.append((label, *("–" for _ in shown), str(error)))
             continue
         numbers = explorer.numbers(explored)
         kept = {"noise": explored.noise_keeps, "table": explored.table_keeps}
         words = " and ".join(what for what, keeps in kept.items() if keeps) or "neither"
-        rows.append((label, *(numbers[name] for name in shown), words))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join(
-        [*map(str.rstrip, lines), *(f"{label}: {problem}" for label, problem in problems.items())]
-    )
+        rows.append((label, *(_rounded(numbers[name], COLUMNS[name][1]) for name in shown), words))
+    return ["setting", *(COLUMNS[name][0] for name in shown), "keeps the wanted (ε, δ)"], rows
+
+
+def _rounded(number: str, digits: str) -> str:
+    return number if not digits or number in ("∞", "0") else f"{float(number):{digits}}"
+
+
+def sheet(explored: Explored) -> list[tuple[str, str, str]]:
+    """All numbers of the noise and of its table, as rows: what it is, of the noise, of the table.
+
+    >>> sheet(explorer.explore(Settings()))[3]
+    ('variance', '49.00216715', '49.00216718')
+    """
+    numbers = explorer.numbers(explored)
+    return [
+        (
+            _set(row["label"]),
+            numbers.get(row.get("noise", ""), row.get("noise_is", "")),
+            numbers.get(row.get("table", ""), ""),
+        )
+        for row in explorer.WORDS["rows"]
+    ]
+
+
+def _set(label: str) -> str:
+    """A label with its symbols set as mathematics."""
+    for symbol, formula in (("D*", "$D^*$"), ("ε^Q", r"$\varepsilon^Q$"), ("δ^Q", r"$\delta^Q$")):
+        label = label.replace(symbol, formula)
+    return label
 
 
 def settings(typed: Mapping[str, str], support: int) -> str:

@@ -321,8 +321,8 @@ def test_side_by_side_says_what_keeps_the_promise() -> None:
         "table alone": Settings(delta="9.5e-5", support=25, keysize=2**15, rule="symmetric"),
         "none": Settings(support=20),
     }
-    _, *lines = explorer_words.side_by_side(choices, ["support"]).splitlines()
-    assert [re.split("  +", line)[-1] for line in lines] == ["noise and table", "noise", "table", "neither"]
+    _, rows = explorer_words.side_by_side(choices, ["support"])
+    assert [row[-1] for row in rows] == ["noise and table", "noise", "table", "neither"]
 
 
 def test_texts_are_read_back() -> None:
@@ -334,13 +334,13 @@ def test_texts_are_read_back() -> None:
             explorer.read(explorer_words.texts(Settings(epsilon=number)))
 
 
-def test_settings_without_an_answer_have_their_line() -> None:
+def test_settings_without_an_answer_have_their_row() -> None:
     choices = {"few": replace(FEW, keysize=4, rule="symmetric"), "fine": FEW}
-    lines = explorer_words.side_by_side(choices, ["support", "lost"]).splitlines()
-    assert lines[0].split()[:3] == ["setting", "support", "lost"]
-    assert lines[1].startswith("fine")
-    assert lines[2].startswith("few: For a symmetric table")
-    assert len(lines) == 3
+    headings, rows = explorer_words.side_by_side(choices, ["support", "lost"])
+    assert headings == ["setting", "$D$", "values lost", "keeps the wanted (ε, δ)"]
+    assert [row[0] for row in rows] == ["few", "fine"]
+    assert rows[0][1:3] == ("–", "–")
+    assert rows[0][3].startswith("For a symmetric table")
 
 
 def lines(axes: Any) -> dict[str, tuple[list[float], list[float]]]:

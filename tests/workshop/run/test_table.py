@@ -31,3 +31,7 @@ def test_a_table_without_rows_shows_its_headings() -> None:
 def test_a_row_has_a_cell_for_each_heading() -> None:
     with pytest.raises(ValueError, match="rows must be rows with a cell for each of 2 headings"):
         Table(["D", "δ"], [(1,)])
+
+
+def test_a_number_may_be_a_fraction_or_missing() -> None:
+    assert repr(Table(["p"], [("3/4",), ("–",)])).splitlines() == ["  p", "3/4", "  –"]
