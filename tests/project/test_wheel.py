@@ -68,7 +68,7 @@ def test_the_wheel_holds_the_library_alone(wheel: Path) -> None:
     assert not [name for name in names if name.endswith(".md") and "dist-info" not in name]
 
 
-@pytest.mark.parametrize("page", ["README.md", "site/offices.md"])
+@pytest.mark.parametrize("page", ["README.md", "site/library.md", "site/offices.md"])
 def test_the_libraries_lines_of_the_documents_run_there(python: Path, tmp_path: Path, page: str) -> None:
     (tmp_path / "page.md").write_text((ROOT / page).read_text(encoding="utf-8"), encoding="utf-8")
     script = (
@@ -82,7 +82,7 @@ def test_the_libraries_lines_of_the_documents_run_there(python: Path, tmp_path: 
 
 def test_the_command_works_there_and_the_workshop_is_not_there(python: Path, tmp_path: Path) -> None:
     for line in re.findall(
-        r"^tablebuilder-dp (.*?)(?: +#.*)?$", (ROOT / "README.md").read_text("utf-8"), re.M
+        r"^tablebuilder-dp (.*?)(?: +#.*)?$", (ROOT / "site/library.md").read_text("utf-8"), re.M
     ):
         if line.split()[0] in ("design", "privacy", "table", "sample"):
             done = run(python, "-m", "tablebuilder_dp", *line.split(), "--json", cwd=tmp_path)

@@ -46,4 +46,4 @@ def compare(results: Results, values: Mapping[str, claims.Value], *, always: boo
         if mark:
             differing.append(name)
     results.uses(*values)
-    return Comparison(Table(["", "paper", "ours", "verdict"], rows), tuple(differing))
+    return Comparison(Table(["what", "paper", "ours", "verdict"], rows), tuple(differing))

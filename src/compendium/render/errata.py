@@ -19,6 +19,7 @@ from compendium.ledger.verdicts import (
     SLIP,
     Entry,
 )
+from compendium.run.notation import markdown
 
 ERRATA = Path("paper/errata.md")
 
@@ -80,7 +81,7 @@ def document(book: Book, link: Callable[[str], str] | None = None) -> str:
             blocks += [f"## {title}\n\n{explanation}\n", *(item(entry, link) for entry in chosen)]
     blocks.append(
         "## Remarks on notation\n\nRead, not computed: they have no verdict.\n\n"
-        + "\n".join(f"- *Section {one.section}, line {one.line}.* {one.text}" for one in remarks())
+        + "\n".join(f"- *Section {one.section}, line {one.line}.* {markdown(one.text)}" for one in remarks())
         + "\n"
     )
     blocks.append(
@@ -106,7 +107,7 @@ def headline_table(entries: Sequence[Entry]) -> str:
         verdict = headline.verdict if headline.verdict == CONFIRMED else f"**{headline.verdict}**"
         cells = (headline.title, verdict, headline.severity or "–", headline.changes, headline.basis)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
-    return "\n".join(lines)
+    return markdown("\n".join(lines))
 
 
 def cause_list(entries: Sequence[Entry], link: Callable[[str], str] | None = None) -> str:
@@ -114,7 +115,7 @@ def cause_list(entries: Sequence[Entry], link: Callable[[str], str] | None = Non
     lines = []
     for cause in causes(entries):
         named = ", ".join(_named(name, link) for name in cause.claims)
-        lines.append(f"- **{cause.title}** ({len(cause.claims)}). {cause.text} *{named}.*")
+        lines.append(f"- **{cause.title}** ({len(cause.claims)}). {markdown(cause.text)} *{named}.*")
     return "\n".join(lines)
 
 
@@ -144,7 +145,7 @@ def item(entry: Entry, link: Callable[[str], str] | None = None) -> str:
         f"*{places}. At stake: {claim.severity}. Ledger: {_named(claim.id, link)}.*\n",
     ]
     lines += [f"- **{name}.** {text}".replace(".** \n", ".**\n") for name, text in points.items() if text]
-    return "\n".join(lines) + "\n"
+    return markdown("\n".join(lines)) + "\n"
 
 
 def placed(place: Place) -> str:
@@ -164,7 +165,7 @@ def _correction(entry: Entry, link: Callable[[str], str] | None) -> str:
     lines = [f"- **{stated}.** *{place}.*"]
     if claim.proof:
         lines.append(f"  Proof: {claim.proof}")
-    return "\n".join(lines) + "\n"
+    return markdown("\n".join(lines)) + "\n"
 
 
 def _sentence(text: str) -> str:

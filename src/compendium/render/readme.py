@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from compendium.ledger.book import Book, counts
 from compendium.ledger.claims import statement
-from compendium.ledger.verdicts import CONTRADICTED
+from compendium.ledger.verdicts import CONFIRMED, CONTRADICTED
 from compendium.run.manifest import REPRODUCED
+from compendium.run.notation import markdown
 
 GLANCE = ("<!-- the ledger at a glance", "<!-- end of the ledger -->")
 SUMMARY = ("<!-- the closing summary", "<!-- end of the summary -->")
@@ -29,15 +30,22 @@ def between(text: str, marks: tuple[str, str], content: str) -> str:
 
 
 def glance(book: Book) -> str:
-    """The verdicts at a glance as Markdown."""
+    """The verdict in a few lines of Markdown: what holds, what fails, what is between."""
     tally = counts(book.paper)
-    lines = [f"| {' | '.join(['claims', *tally])} |", f"|---{'|---' * len(tally)}|"]
-    lines.append(f"| {' | '.join(map(str, [len(book.paper), *tally.values()]))} |")
-    lines += ["", "What is contradicted:", ""]
-    for entry in book.paper:
-        if entry.kind == CONTRADICTED:
-            lines.append(f"- *{entry.claim.section}: {statement(entry.claim)}.* {entry.because}")
-    return "\n".join(lines)
+    others = {kind: count for kind, count in tally.items() if kind not in (CONFIRMED, CONTRADICTED)}
+    between = ", ".join(f"{count} {kind}" for kind, count in others.items() if count)
+    wrong = [entry for entry in book.paper if entry.kind == CONTRADICTED]
+    return "\n".join(
+        [
+            f"Of {len(book.paper)} statements of the paper {tally[CONFIRMED]} hold as printed; "
+            f"{len(wrong)} fail:",
+            "",
+            *(f"- {markdown(statement(entry.claim))} (Section {entry.claim.section})" for entry in wrong),
+            "",
+            f"Between them are: {between}. [The errata](paper/errata.md) have the truth of each, how it is "
+            "known, and what it changes.",
+        ]
+    )
 
 
 def summary(*, notebooks: int, claims: str, values: int, files: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from compendium.run import notation
 from tablebuilder_dp.support import parameters as checks
 
 NUMBER = re.compile(r"[-−+±]?([\d.,/]+([eE][-+]?\d+)?( ?%)?|∞)|–?")
@@ -47,7 +48,7 @@ class Table:
     def _repr_markdown_(self) -> str:
         rule = ["---:" if numbers else "---" for _, numbers in self._columns]
         lines = [self.headings, rule, *self.rows]
-        escaped = [[cell.replace("|", r"\|") for cell in line] for line in lines]
+        escaped = [[notation.markdown(cell).replace("|", r"\|") for cell in line] for line in lines]
         return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 

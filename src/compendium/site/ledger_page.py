@@ -22,6 +22,7 @@ from compendium.ledger.claims import Claim
 from compendium.ledger.verdicts import KINDS, Entry
 from compendium.render import errata
 from compendium.run.manifest import NUMBERS
+from compendium.run.notation import raised
 
 OURS = "ours"
 """In the place of a verdict: a statement of ours, which is always confirmed."""
@@ -208,5 +209,5 @@ def as_html(text: str) -> Markup:
     p<sup>Q</sup> &lt; <span class="number">1.5e-5</span> = 2<sup>−16</sup>·e<sup>γz²</sup>
     """
     html = re.sub(r"-?\d[\d.]*e-\d+", r'<span class="number">\g<0></span>', str(escape(text)))
-    html = re.sub(r"\^\(([^()]*)\)|\^([−-]?\w+)", lambda match: f"<sup>{match[1] or match[2]}</sup>", html)
+    html = raised(html)
     return Markup(html)  # noqa: S704 (it was escaped)

@@ -127,19 +127,12 @@ def sheet(explored: Explored) -> list[tuple[str, str, str]]:
     numbers = explorer.numbers(explored)
     return [
         (
-            _set(row["label"]),
+            row["label"],
             numbers.get(row.get("noise", ""), row.get("noise_is", "")),
             numbers.get(row.get("table", ""), ""),
         )
         for row in explorer.WORDS["rows"]
     ]
-
-
-def _set(label: str) -> str:
-    """A label with its symbols set as mathematics."""
-    for symbol, formula in (("D*", "$D^*$"), ("ε^Q", r"$\varepsilon^Q$"), ("δ^Q", r"$\delta^Q$")):
-        label = label.replace(symbol, formula)
-    return label
 
 
 def settings(typed: Mapping[str, str], support: int) -> str:

@@ -19,6 +19,7 @@ from support.checks import relative_error
 
 from compendium.ledger import book, claims, verdicts
 from compendium.run import manifest, notebooks
+from compendium.run.notation import markdown
 from compendium.run.parameters import other_run, paper_parameters
 from tablebuilder_dp import certified, design
 from tablebuilder_dp.certified import Enclosed
@@ -207,7 +208,7 @@ def test_committed_numbers_and_notebooks_are_those_of_the_manifest() -> None:
 
 
 def test_numbers_in_words_are_those_of_the_runs() -> None:
-    """The few results that prose and README name in words or powers of two."""
+    """The few results that prose and pages name in words or powers of two."""
     numbers = json.loads((ROOT / "paper/numbers.json").read_text(encoding="utf-8"))
     tables, other = numbers["12-better-tables"], numbers["13-other-noise"]
     bits = tables["12-experiment-bits"], int(tables["12-second-power"]).bit_length() - 1
@@ -225,14 +226,13 @@ def test_numbers_in_words_are_those_of_the_runs() -> None:
     assert "a factor of about five" in text
     assert round(float(other["13-cost-at-variance-falling"])) == 5
     support = numbers["11-best-gamma"]["11-guide-support"]
-    assert f"needs D = {support} instead of {other['13-paper-support']}" in (ROOT / "README.md").read_text(
-        "utf-8"
-    )
+    page = (ROOT / "site/past.md").read_text(encoding="utf-8")
+    assert f"needs D = {support} instead of {other['13-paper-support']}" in page
 
 
 def test_notebooks_show_the_verdicts_of_the_ledger() -> None:
     known = {entry.claim.id: entry.verdict for entry in book.read().paper}
-    by_text = {(claim.says, claim.printed): claim.id for claim in claims.load().values()}
+    by_text = {(markdown(claim.says), markdown(claim.printed)): claim.id for claim in claims.load().values()}
     seen = set()
     for path in (path for path in PATHS if path.stem != book.NOTEBOOK):
         for output in (output for cell in cells(path, "code") for output in cell["outputs"]):
