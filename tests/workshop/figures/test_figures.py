@@ -21,6 +21,7 @@ from compendium.figures import (
     choosing_the_variance,
     design_guide,
     drawing,
+    high_precision,
     many_queries,
     max_entropy_noise,
     other_noise,
@@ -33,6 +34,7 @@ from compendium.figures.drawing import Drawing
 from compendium.ledger import claims, verdicts
 from compendium.run import notebooks
 from compendium.studies import carry, rivals, sweep
+from tablebuilder_dp import design
 from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.noise import Geometric, Noise
@@ -71,6 +73,9 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "best_delta": lambda: choosing_the_variance.best_delta("x", supports=[3], epsilon_max=1),
     "variance_curves": lambda: choosing_the_variance.variance_curves("x", supports=[3, 4], epsilon_max=1),
     "pmf_bars": lambda: design_guide.pmf_bars("x", NOISE, title="a noise"),
+    "errors_by_digits": lambda: high_precision.errors_by_digits(
+        "x", design.proposition_3(1, support=4), digits=[15, 20], decimals=12
+    ),
     "epsilon_after_sampling": lambda: cell_key_size.epsilon_after_sampling("x", small_study()),
     "delta_after_sampling": lambda: cell_key_size.delta_after_sampling("x", small_study()),
     "bells": lambda: max_entropy_noise.bells("x", support=4),
