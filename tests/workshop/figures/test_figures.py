@@ -83,7 +83,7 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "variance_of_gamma": lambda: max_entropy_noise.variance_of_gamma("x", support=4, variance=2),
     "cut_points": lambda: sampling.cut_points("x", [table(16), table(256)], NOISE),
     "key_counts": lambda: cell_keys.key_counts(
-        "x", keys=np.arange(256, dtype=np.uint64), keysize=256, bins=8
+        "x", keys=np.arange(256, dtype=np.uint64), empty=9, keysize=256, bins=8
     ),
     "weight_errors": lambda: after_sampling.weight_errors("x", table(256), NOISE),
     "verdicts": lambda: verdict.verdicts("x", [verdicts.settle(claims.load()["ex1-p0"])]),

@@ -238,6 +238,8 @@ def test_notebooks_show_the_verdicts_of_the_ledger() -> None:
     for path in (path for path in PATHS if path.stem != book.NOTEBOOK):
         for output in (output for cell in cells(path, "code") for output in cell["outputs"]):
             lines = "".join(output.get("data", {}).get("text/markdown", "")).splitlines()
+            if lines[:1] != ["|  | paper | ours | verdict |"]:
+                continue
             for says, printed, verdict in re.findall(
                 r"^\| (.+) \| (.+) \| .+ \| \*{0,2}([\w ]+)\*{0,2} \|$", "\n".join(lines[2:]), re.MULTILINE
             ):
