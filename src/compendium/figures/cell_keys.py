@@ -42,8 +42,9 @@ def key_counts(name: str, *, keys: Any, empty: int, keysize: int, bins: int = 32
         f"The keys of {len(keys)} occupied cells, counted in {bins} equal intervals. The dashed lines "
         "lie two standard deviations from what uniform keys would give on average; bars outside are orange."
     )
+    above = f" On top of the first stands a hatched bar for {empty} empty cells." if empty else ""
     alt = (
         f"A bar chart of {bins} bars; {int(inside.sum())} of them lie within two standard deviations of "
-        f"uniform. On top of the first stands a hatched bar for {empty} empty cells."
+        f"uniform.{above}"
     )
     return Drawing(name, figure, caption, alt, {"interval": list(range(bins)), "cells": counts.tolist()})

@@ -81,6 +81,7 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "bells": lambda: max_entropy_noise.bells("x", support=4),
     "shifted_bells": lambda: privacy_of_tablebuilder.shifted_bells("x", NOISE, 1),
     "variance_of_gamma": lambda: max_entropy_noise.variance_of_gamma("x", support=4, variance=2),
+    "ruler": lambda: sampling.ruler("x", NOISE, keysize=32),
     "cut_points": lambda: sampling.cut_points("x", [table(16), table(256)], NOISE),
     "key_counts": lambda: cell_keys.key_counts(
         "x", keys=np.arange(256, dtype=np.uint64), empty=9, keysize=256, bins=8

@@ -314,6 +314,7 @@ OTHER: dict[str, dict[str, Any]] = {
 EXTREME: dict[str, dict[str, Any]] = {
     "01-max-entropy-noise": {"support": 1, "variance": 0.001},
     "04-design-guide": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0},
+    "07-sampling": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0, "small_key_bits": 1, "keys": [-1]},
     "08-after-sampling": {"key_bits": 1},
     "09-cell-key-size": {"support": 1, "steps": 1, "slack": 0.0, "key_bits": [4]},
     "11-best-gamma": {"supports": [1, 3], "epsilon_max": 2.0, "epsilon": 2.0, "delta": 0.3},
@@ -343,7 +344,14 @@ EXTREME: dict[str, dict[str, Any]] = {
 }
 
 
-ALWAYS = ("00-start-here", "02-privacy-of-tablebuilder", "04-design-guide", "05-high-precision", "10-verdict")
+ALWAYS = (
+    "00-start-here",
+    "02-privacy-of-tablebuilder",
+    "04-design-guide",
+    "05-high-precision",
+    "07-sampling",
+    "10-verdict",
+)
 """Notebooks that compute the paper's own example whatever their parameters."""
 
 
