@@ -350,6 +350,7 @@ ALWAYS = (
     "04-design-guide",
     "05-high-precision",
     "07-sampling",
+    "08-after-sampling",
     "10-verdict",
 )
 """Notebooks that compute the paper's own example whatever their parameters."""
