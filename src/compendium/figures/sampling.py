@@ -62,7 +62,7 @@ def ruler(name: str, noise: Noise, *, keysize: int) -> Drawing:
         f"−{noise.support} to {noise.support}. Above the pieces are as long as the probabilities, below "
         f"each cut has moved to the right onto a whole key; {said}."
     )
-    data = {"z": values, "exact": exact, "cut": list(table.cuts)}
+    data: dict[str, Sequence[Any]] = {"z": values, "exact": exact, "cut": list(table.cuts)}
     return Drawing(name, figure, caption, alt, data)
 
 

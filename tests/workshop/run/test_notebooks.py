@@ -351,6 +351,7 @@ ALWAYS = (
     "05-high-precision",
     "07-sampling",
     "08-after-sampling",
+    "09-cell-key-size",
     "10-verdict",
 )
 """Notebooks that compute the paper's own example whatever their parameters."""
