@@ -514,6 +514,27 @@ def test_the_design_guide_says_nothing_false_of_other_parameters(settings: dict[
     check_guide(rest, **{"slack": 0.1, **settings})
 
 
+OF_THE_PAPER = {
+    "05-high-precision": "## Example 1 in plain mpmath",
+    "07-sampling": "## The paper's Example 2, digit by digit",
+    "08-after-sampling": "## The paper's Example 3, digit by digit",
+    "09-cell-key-size": "## The paper's sentences, one by one",
+}
+
+
+@pytest.mark.unmeasured
+@pytest.mark.usefixtures("output")
+@pytest.mark.parametrize("name", OF_THE_PAPER)
+def test_what_is_said_of_the_papers_values_follows_no_parameter(name: str) -> None:
+    path = notebooks.FOLDER / f"{name}.ipynb"
+    found, paper = shown(in_process.run(path, OTHER[name])), shown(notebooks.read(path))
+    assert list(found) == list(paper)
+    assert found[OF_THE_PAPER[name]] == paper[OF_THE_PAPER[name]]
+    assert any("| verdict |" in text for text in paper[OF_THE_PAPER[name]])
+    outside = [texts for heading, texts in found.items() if heading != OF_THE_PAPER[name]]
+    assert outside != [texts for heading, texts in paper.items() if heading != OF_THE_PAPER[name]]
+
+
 def check_guide(text: str, *, epsilon: float, delta: float, slack: float) -> None:
     """Every number that the guide prints, from the paper's formulas in mpmath."""
 
