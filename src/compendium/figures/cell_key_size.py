@@ -20,7 +20,7 @@ from compendium.studies.sweep import Experiment
 @styled
 def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
     """Figure 4: the paper's one-sided ε^Q against ε, and the two-sided one that privacy needs."""
-    figure, both = canvas(9.6, 4.0, columns=2)
+    figure, both = canvas(7.0, 3.8, columns=2)
     data: dict[str, Sequence[Any]] = {"epsilon": [float(level) for level in experiment.epsilons]}
     for axes, side in zip(both, ("one_sided", "two_sided"), strict=True):
         axes.plot([0, data["epsilon"][-1]], [0, data["epsilon"][-1]], color=GREY, linewidth=0.8)
@@ -31,13 +31,17 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
                 data["epsilon"], shown, marker, color=colour, markersize=4, label=rf"KEYSIZE $2^{{{bits}}}$"
             )
             data[f"epsilon_{side}_{bits}"] = levels
-        axes.set(xlabel=r"$\varepsilon$ of the design", ylabel=r"$\varepsilon^Q$ after sampling")
-        axes.set_title(side.replace("_", "-"))
-    both[0].legend()
+        axes.set_xlabel(r"$\varepsilon$ of the design")
+    top = max(axes.get_ylim()[1] for axes in both)
+    for axes, title in zip(both, ("one-sided, as in the paper", "two-sided"), strict=True):
+        axes.set(title=title, ylim=(0, top), xlim=(0, None))
+    both[0].set_ylabel(r"$\varepsilon^Q$ after sampling")
+    both[0].legend(handletextpad=0.2)
     caption = (
-        f"ε after sampling for D = {experiment.support}. Left: the paper's one-sided ε^Q. Right: the "
-        "two-sided ε^Q, at which δ^Q is a true guarantee. Above the grey line ε^Q exceeds the ε of the "
-        "design; points that are missing are infinite."
+        rf"$\varepsilon$ after sampling for $D = {experiment.support}$. Left: the paper's one-sided "
+        r"$\varepsilon^Q$. Right: the two-sided $\varepsilon^Q$, at which $\delta^Q$ is a true guarantee. "
+        r"Above the grey line $\varepsilon^Q$ exceeds the $\varepsilon$ of the design; missing points are "
+        "infinite."
     )
     count = len(experiment.epsilons)
     kept = ", ".join(f"{experiment.kept_promises(bits)} of {count} for 2^{bits}" for bits in experiment.bits)
@@ -61,7 +65,10 @@ def delta_after_sampling(name: str, experiment: Experiment) -> Drawing:
         data[f"delta_{bits}"] = deltas
     axes.set(xlabel=r"$\delta$ of the design", ylabel=r"$\delta^Q$ after sampling")
     axes.legend()
-    caption = "δ after sampling against δ of the design. No δ^Q can fall below one key, 1/KEYSIZE."
+    caption = (
+        r"$\delta^Q$ after sampling against $\delta$ of the design. On the grey line they are equal; no "
+        r"$\delta^Q$ can fall below the mass of one key, $1/\mathtt{KEYSIZE}$."
+    )
     floors = [
         f"2^{bits} at {2.0**-bits:.2g}"
         for bits in experiment.bits

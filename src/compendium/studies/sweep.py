@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tablebuilder_dp import design, sampling
+from tablebuilder_dp import certified, design, sampling
 from tablebuilder_dp.support import parameters
 
 
@@ -22,9 +23,28 @@ class Experiment:
     after: dict[int, tuple[sampling.AfterSampling, ...]]
 
     def variance_errors(self, bits: int) -> list[float]:
-        """(V^Q − V)/V for each ε."""
+        """(V^Q − V)/V for each ε, from enclosures of V: the difference can be below float64's last digit."""
+        exact = [certified.variance(made).lower for made in self.designs]
+        return [float(after.variance / V - 1) for V, after in zip(exact, self.after[bits], strict=True)]
+
+    def epsilon_errors(self, bits: int) -> list[float]:
+        """(ε^Q − ε)/ε for each ε, with the paper's one-sided ε^Q."""
+        pairs = zip(self.epsilons, self.after[bits], strict=True)
+        return [after.epsilon_one_sided / float(epsilon) - 1 for epsilon, after in pairs]
+
+    def delta_errors(self, bits: int) -> list[float]:
+        """(δ^Q − δ)/δ for each ε."""
         pairs = zip(self.designs, self.after[bits], strict=True)
-        return [float(after.variance) / made.variance - 1 for made, after in pairs]
+        return [float(after.delta) / made.delta - 1 for made, after in pairs]
+
+    def exact_deltas(self, bits: int) -> list[float]:
+        """The exact δ of the tables at their ε, the larger of the two directions."""
+        pairs = zip(self.epsilons, self.tables[bits], strict=True)
+        return [max(sampling.delta(table, epsilon)) for epsilon, table in pairs]
+
+    def full_support(self, bits: int) -> int:
+        """For how many ε the table has full support: the first ones, as δ falls with ε."""
+        return sum(table.full_support for table in self.tables[bits])
 
     def kept_promises(self, bits: int) -> int:
         """For how many ε the two-sided ε^Q is at most ε."""
@@ -33,12 +53,8 @@ class Experiment:
 
     def last_full_support(self, bits: int) -> Fraction | None:
         """The last ε before the first table that loses a noise value; None if the first one does."""
-        last = None
-        for epsilon, table in zip(self.epsilons, self.tables[bits], strict=True):
-            if not table.full_support:
-                break
-            last = epsilon
-        return last
+        count = self.full_support(bits)
+        return self.epsilons[count - 1] if count else None
 
 
 def run(
@@ -57,3 +73,38 @@ def run(
     tables = {size: tuple(sampling.lookup_table(made, keysize=2**size) for made in designs) for size in bits}
     after = {size: tuple(map(sampling.after_sampling, made)) for size, made in tables.items()}
     return Experiment(support, levels, tuple(bits), designs, tables, after)
+
+
+def of_the_paper() -> Experiment:
+    """The paper's own experiment."""
+    return run(support=10, epsilon_step="0.1", steps=25, slack=design.PAPER_SLACK, bits=(8, 16, 32))
+
+
+CLOSE = 0.01
+"""What "close" and "almost identical" are taken to mean: within one per cent."""
+
+
+def found(study: Experiment) -> dict[str, Fraction | str]:
+    """What is found of the sentences about the paper's experiment, by claim id.
+
+    An order of magnitude is 10^k with 10^k ≤ x < 10^(k+1), of the largest error. What is said of ε is looked
+    at where support is full.
+    """
+    largest = {bits: max(map(abs, study.variance_errors(bits))) for bits in study.bits}
+    ratios = {bits: study.epsilon_errors(bits)[: study.full_support(bits)] for bits in study.bits}
+    excess = {bits: study.delta_errors(bits) for bits in study.bits}
+    values: dict[str, Fraction | str] = {f"exp-bias-{bits}": study.after[bits][0].bias for bits in study.bits}
+    values["exp-variance-8"] = Fraction(repr(largest[8]))
+    for bits in (16, 32):
+        values[f"exp-variance-{bits}"] = Fraction(10) ** math.floor(math.log10(largest[bits]))
+    for bits in (8, 16):
+        values[f"exp-support-{bits}"] = study.last_full_support(bits) or Fraction(0)
+    values["exp-support-32"] = "all" if study.full_support(32) == len(study.epsilons) else "not all"
+    values["exp-epsilon-8"] = "higher" if min(ratios[8]) > 0 else "higher or lower"
+    values["exp-epsilon-16"] = "close or slightly lower" if max(ratios[16]) <= CLOSE else "higher"
+    values["exp-epsilon-32"] = "≈" if max(map(abs, ratios[32])) <= CLOSE else "≠"
+    values["exp-delta-8"] = "higher" if min(excess[8]) > 0 else "higher or lower"
+    for bits in (16, 32):
+        close = max(map(abs, excess[bits])) <= CLOSE
+        values[f"exp-delta-{bits}"] = "almost identical" if close else "different"
+    return values

@@ -21,6 +21,7 @@ from compendium.figures import (
     choosing_the_variance,
     design_guide,
     drawing,
+    high_precision,
     many_queries,
     max_entropy_noise,
     other_noise,
@@ -33,6 +34,7 @@ from compendium.figures.drawing import Drawing
 from compendium.ledger import claims, verdicts
 from compendium.run import notebooks
 from compendium.studies import carry, rivals, sweep
+from tablebuilder_dp import design
 from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.noise import Geometric, Noise
@@ -71,14 +73,18 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "best_delta": lambda: choosing_the_variance.best_delta("x", supports=[3], epsilon_max=1),
     "variance_curves": lambda: choosing_the_variance.variance_curves("x", supports=[3, 4], epsilon_max=1),
     "pmf_bars": lambda: design_guide.pmf_bars("x", NOISE, title="a noise"),
+    "errors_by_digits": lambda: high_precision.errors_by_digits(
+        "x", design.proposition_3(1, support=4), digits=[15, 20], decimals=12
+    ),
     "epsilon_after_sampling": lambda: cell_key_size.epsilon_after_sampling("x", small_study()),
     "delta_after_sampling": lambda: cell_key_size.delta_after_sampling("x", small_study()),
     "bells": lambda: max_entropy_noise.bells("x", support=4),
     "shifted_bells": lambda: privacy_of_tablebuilder.shifted_bells("x", NOISE, 1),
     "variance_of_gamma": lambda: max_entropy_noise.variance_of_gamma("x", support=4, variance=2),
+    "ruler": lambda: sampling.ruler("x", NOISE, keysize=32),
     "cut_points": lambda: sampling.cut_points("x", [table(16), table(256)], NOISE),
     "key_counts": lambda: cell_keys.key_counts(
-        "x", keys=np.arange(256, dtype=np.uint64), keysize=256, bins=8
+        "x", keys=np.arange(256, dtype=np.uint64), empty=9, keysize=256, bins=8
     ),
     "weight_errors": lambda: after_sampling.weight_errors("x", table(256), NOISE),
     "verdicts": lambda: verdict.verdicts("x", [verdicts.settle(claims.load()["ex1-p0"])]),

@@ -21,6 +21,7 @@ from compendium.ledger import book, claims, verdicts
 from compendium.run import manifest, notebooks
 from compendium.run.notation import markdown
 from compendium.run.parameters import other_run, paper_parameters
+from compendium.run.table import Table
 from tablebuilder_dp import certified, design
 from tablebuilder_dp.certified import Enclosed
 from tablebuilder_dp.noise import Noise
@@ -237,6 +238,8 @@ def test_notebooks_show_the_verdicts_of_the_ledger() -> None:
     for path in (path for path in PATHS if path.stem != book.NOTEBOOK):
         for output in (output for cell in cells(path, "code") for output in cell["outputs"]):
             lines = "".join(output.get("data", {}).get("text/markdown", "")).splitlines()
+            if lines[:1] != ["|  | paper | ours | verdict |"]:
+                continue
             for says, printed, verdict in re.findall(
                 r"^\| (.+) \| (.+) \| .+ \| \*{0,2}([\w ]+)\*{0,2} \|$", "\n".join(lines[2:]), re.MULTILINE
             ):
@@ -251,7 +254,7 @@ OTHER: dict[str, dict[str, Any]] = {
     "02-privacy-of-tablebuilder": {"supports": [4, 7], "variances": [2.0, 5.0], "epsilon_max": 2.0},
     "03-choosing-the-variance": {"supports": [5, 8], "epsilon_max": 1.5},
     "04-design-guide": {"epsilon": 2, "delta": 1e-3, "slack": 0.5},
-    "05-high-precision": {"epsilon": 1.0, "delta": 1e-3, "key_bits": 20, "digits": 30},
+    "05-high-precision": {"digits": 30},
     "06-cell-keys": {"records": 3000, "cells": 1000, "key_bits": 12, "seed": 3},
     "07-sampling": {"epsilon": 1.0, "delta": 1e-2, "key_bits": 16, "small_key_bits": 6, "keys": [0, 65535]},
     "08-after-sampling": {"epsilon": 1.0, "delta": 1e-3, "slack": 0.0, "key_bits": 12},
@@ -311,6 +314,7 @@ OTHER: dict[str, dict[str, Any]] = {
 EXTREME: dict[str, dict[str, Any]] = {
     "01-max-entropy-noise": {"support": 1, "variance": 0.001},
     "04-design-guide": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0},
+    "07-sampling": {"epsilon": 2.0, "delta": 0.3, "slack": 1.0, "small_key_bits": 1, "keys": [-1]},
     "08-after-sampling": {"key_bits": 1},
     "09-cell-key-size": {"support": 1, "steps": 1, "slack": 0.0, "key_bits": [4]},
     "11-best-gamma": {"supports": [1, 3], "epsilon_max": 2.0, "epsilon": 2.0, "delta": 0.3},
@@ -340,7 +344,16 @@ EXTREME: dict[str, dict[str, Any]] = {
 }
 
 
-ALWAYS = ("00-start-here", "02-privacy-of-tablebuilder", "04-design-guide", "05-high-precision", "10-verdict")
+ALWAYS = (
+    "00-start-here",
+    "02-privacy-of-tablebuilder",
+    "04-design-guide",
+    "05-high-precision",
+    "07-sampling",
+    "08-after-sampling",
+    "09-cell-key-size",
+    "10-verdict",
+)
 """Notebooks that compute the paper's own example whatever their parameters."""
 
 
@@ -381,56 +394,62 @@ def test_cells_run_in_this_process_show_what_they_show_in_a_kernel(name: str) ->
 PLAIN = ROOT / "notebooks/05-high-precision.ipynb"
 
 
-def printed_by(sources: list[str]) -> list[str]:
-    """What code cells print, run one after the other outside of a notebook."""
-    with contextlib.redirect_stdout(io.StringIO()) as stream:
-        names: dict[str, Any] = {}
-        for text in sources:
-            exec(text, names)  # noqa: S102
-    return stream.getvalue().splitlines()
+def plain_cells() -> list[dict[str, Any]]:
+    """The cells of notebook 05 that compute Example 1 in mpmath, and that lay it beside the paper's."""
+    return [cell for cell in cells(PLAIN, "code") if "with mpmath.workdps(50):" in notebooks.source(cell)]
+
+
+def plain_rows(table_source: str) -> list[list[str]]:
+    """The rows of the table that the two cells make outside of a notebook."""
+    names: dict[str, Any] = {"Table": Table}
+    exec(notebooks.source(plain_cells()[0]), names)  # noqa: S102
+    exec(table_source.replace("\nTable(", "\nmade = Table("), names)  # noqa: S102
+    found: list[list[str]] = names["made"].rows
+    return found
 
 
 def test_example_1_is_first_computed_in_plain_mpmath() -> None:
-    [design_cell, table_cell, *_] = cells(PLAIN, "code")
-    sources = [notebooks.source(cell) for cell in (design_cell, table_cell)]
-    imported = re.findall(r"^(?:import|from) (\w+)", "\n".join(sources), re.MULTILINE)
-    assert set(imported) == {"mpmath"}
-    assert all("with mpmath.workdps(50):" in text for text in sources)
+    first, table = plain_cells()
     assert "mpmath" in prose(PLAIN)
-    shown = printed_by(sources)
-    assert shown == [line for cell in (design_cell, table_cell) for line in stream_lines(cell)]
+    imported = re.findall(r"^(?:import|from) (\w+)", notebooks.source(first), re.MULTILINE)
+    assert set(imported) == {"mpmath"}
+    with contextlib.redirect_stdout(io.StringIO()) as stream:
+        exec(notebooks.source(first), {})  # noqa: S102
+    assert stream.getvalue().splitlines() == stream_lines(first)
+    rows = plain_rows(notebooks.source(table))
+    [output] = table["outputs"]
+    shown = "".join(output["data"]["text/markdown"])
+    assert all(f"| {' | '.join(row)} |" in shown for row in rows)
     stated = {
         claim.printed: name for name, claim in claims.load().items() if claim.check.startswith("examples.")
     }
-    for line in shown[3:-1]:
-        [(printed, verdict)] = re.findall(r"^\S+ +(\S+) +\S+ +(.+)$", line)
+    assert len(rows) == 10
+    for _, printed, _, verdict in rows:
         settled = verdicts.settle(claims.load()[stated[printed]])
-        assert (verdict == "confirmed") == (settled.verdict == "confirmed"), line
-        assert verdict in ("confirmed", "not this value")
-    assert shown[-1] == "What is printed for p(12) is p(11)."
-    assert len(shown) == 14
+        assert (verdict == "confirmed") == (settled.verdict == "confirmed"), printed
+        assert verdict in ("confirmed", "**not this value**")
 
 
 @pytest.mark.parametrize(
     ("name", "printed", "altered"),
     [
-        ("D*", "25", "24"),
-        ("delta", "9.91e-5", "9.92e-5"),
-        ("V", "49.00", "49.01"),
-        ("-iota", "4e-5", "5e-5"),
-        ("p(0)", "0.056895481243871", "0.056895481243872"),
-        ("p(25)", "0.000099129808160", "0.000099129808161"),
-        ("p(25)", "0.000099129808160", "0.00009912980816"),
+        ("$D^*$", "25", "24"),
+        (r"$\delta$", "9.91e-5", "9.92e-5"),
+        ("$V$", "49.00", "49.01"),
+        (r"$-\iota$", "4e-5", "5e-5"),
+        ("$p(0)$", "0.056895481243871", "0.056895481243872"),
+        (r"$p(\pm 25)$", "0.000099129808160", "0.000099129808161"),
+        (r"$p(\pm 25)$", "0.000099129808160", "0.00009912980816"),
     ],
 )
 def test_a_verdict_of_plain_mpmath_follows_what_is_printed(name: str, printed: str, altered: str) -> None:
-    sources = [notebooks.source(cell) for cell in cells(PLAIN, "code")[:2]]
+    table = notebooks.source(plain_cells()[1])
     before, after = (
-        next(line for line in printed_by([sources[0], table]) if line.startswith(f"{name} "))
-        for table in (sources[1], sources[1].replace(f'"{printed}"', f'"{altered}"'))
+        next(row[3] for row in plain_rows(text) if row[0] == name)
+        for text in (table, table.replace(f'"{printed}"', f'"{altered}"'))
     )
-    assert before.endswith("confirmed")
-    assert after.endswith("confirmed" if Fraction(altered) == Fraction(printed) else "not this value")
+    assert before == "confirmed"
+    assert after == ("confirmed" if Fraction(altered) == Fraction(printed) else "**not this value**")
 
 
 @pytest.mark.parametrize("name", notebooks.names())
@@ -493,6 +512,27 @@ def test_the_design_guide_says_nothing_false_of_other_parameters(settings: dict[
     rest = "\n".join(text for heading in list(found)[: list(found).index(EXAMPLE)] for text in found[heading])
     assert "nothing to compare" not in rest
     check_guide(rest, **{"slack": 0.1, **settings})
+
+
+OF_THE_PAPER = {
+    "05-high-precision": "## Example 1 in plain mpmath",
+    "07-sampling": "## The paper's Example 2, digit by digit",
+    "08-after-sampling": "## The paper's Example 3, digit by digit",
+    "09-cell-key-size": "## The paper's sentences, one by one",
+}
+
+
+@pytest.mark.unmeasured
+@pytest.mark.usefixtures("output")
+@pytest.mark.parametrize("name", OF_THE_PAPER)
+def test_what_is_said_of_the_papers_values_follows_no_parameter(name: str) -> None:
+    path = notebooks.FOLDER / f"{name}.ipynb"
+    found, paper = shown(in_process.run(path, OTHER[name])), shown(notebooks.read(path))
+    assert list(found) == list(paper)
+    assert found[OF_THE_PAPER[name]] == paper[OF_THE_PAPER[name]]
+    assert any("| verdict |" in text for text in paper[OF_THE_PAPER[name]])
+    outside = [texts for heading, texts in found.items() if heading != OF_THE_PAPER[name]]
+    assert outside != [texts for heading, texts in paper.items() if heading != OF_THE_PAPER[name]]
 
 
 def check_guide(text: str, *, epsilon: float, delta: float, slack: float) -> None:
