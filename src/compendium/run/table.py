@@ -25,6 +25,8 @@ class Table:
     """
 
     def __init__(self, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+        if not all(headings):  # whoever listens to a page hears the heading of each cell
+            raise checks.wrong_value("headings", "words for every column", headings)
         self.headings = list(headings)
         self.rows = [[_shown(cell) for cell in row] for row in rows]
         for row in self.rows:

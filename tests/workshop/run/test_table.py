@@ -6,14 +6,14 @@ from compendium.run.table import Table
 
 
 def test_numbers_are_flush_right_and_words_flush_left() -> None:
-    table = Table(["D", "", "δ"], [(9, "misses", "1.2e-3"), (10, "reaches", 0.000912345)])
+    table = Table(["D", "it", "δ"], [(9, "misses", "1.2e-3"), (10, "reaches", 0.000912345)])
     assert repr(table).splitlines() == [
-        " D                   δ",
+        " D  it               δ",
         " 9  misses      1.2e-3",
         "10  reaches  0.0009123",
     ]
     assert table._repr_markdown_().splitlines() == [
-        "| D |  | δ |",
+        "| D | it | δ |",
         "| ---: | --- | ---: |",
         "| 9 | misses | 1.2e-3 |",
         "| 10 | reaches | 0.0009123 |",
@@ -35,3 +35,8 @@ def test_a_row_has_a_cell_for_each_heading() -> None:
 
 def test_a_number_may_be_a_fraction_or_missing() -> None:
     assert repr(Table(["p"], [("3/4",), ("–",)])).splitlines() == ["  p", "3/4", "  –"]
+
+
+def test_every_column_has_a_heading() -> None:
+    with pytest.raises(ValueError, match="headings must be words for every column"):
+        Table(["D", ""], [])
