@@ -20,7 +20,7 @@ from compendium.studies.sweep import Experiment
 @styled
 def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
     """Figure 4: the paper's one-sided ε^Q against ε, and the two-sided one that privacy needs."""
-    figure, both = canvas(7.0, 3.8, columns=2)
+    figure, both = canvas(7.0, 4.0, columns=2)
     data: dict[str, Sequence[Any]] = {"epsilon": [float(level) for level in experiment.epsilons]}
     for axes, side in zip(both, ("one_sided", "two_sided"), strict=True):
         axes.plot([0, data["epsilon"][-1]], [0, data["epsilon"][-1]], color=GREY, linewidth=0.8)
