@@ -83,10 +83,10 @@ def styled(draw: Callable[..., Drawing]) -> Callable[..., Drawing]:
     return wrapper
 
 
-def canvas(width: float = 6.4, height: float = 4.0, columns: int = 1) -> tuple[Figure, Any]:
-    """An empty figure and its axes."""
+def canvas(width: float = 6.4, height: float = 4.0, *, rows: int = 1, columns: int = 1) -> tuple[Figure, Any]:
+    """An empty figure and its axes; panels that stand in rows stay legible on a narrow page."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(1, columns)
+    return figure, figure.subplots(rows, columns)
 
 
 def label_end(axes: Any, place: tuple[float, float], text: str, colour: str) -> None:
