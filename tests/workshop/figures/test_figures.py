@@ -32,32 +32,21 @@ from compendium.figures import (
 from compendium.figures.drawing import Drawing
 from compendium.ledger import claims, verdicts
 from compendium.run import notebooks
-from compendium.studies import carry, rivals, sweep
-from tablebuilder_dp.beyond import symmetric
+from compendium.studies import carry, promises, rivals, sweep
+from tablebuilder_dp import design
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.noise import Geometric, Noise
 from tablebuilder_dp.sampling import LookupTable, lookup_table
 
 NOISE = Noise(4, Fraction(1, 8))
 GEOMETRIC = Geometric(4, 0.5).pmf
+HAND_MADE = design.proposition_3(1, support=2)
 ELSEWHERE = {"a_census_table", "explorer", "differencing_game"}
 """Modules whose pictures are tested with the studies that they show."""
 
 
 def small_study() -> sweep.Experiment:
     return sweep.run(support=3, epsilon_step="0.5", steps=5, slack="0.1", bits=(4, 8))
-
-
-def symmetric_tables(study: sweep.Experiment) -> dict[int, list[LookupTable | None]]:
-    return {
-        bits: [
-            lookup_table(made, keysize=2**bits, rule=symmetric.rule(made.epsilon))
-            if symmetric.has_table(made.epsilon, support=3, keysize=2**bits)
-            else None
-            for made in study.designs
-        ]
-        for bits in study.bits
-    }
 
 
 def table(keysize: int) -> LookupTable:
@@ -84,7 +73,10 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "verdicts": lambda: verdict.verdicts("x", [verdicts.settle(claims.load()["ex1-p0"])]),
     "delta_of_gamma": lambda: best_gamma.delta_of_gamma("x", epsilon=0.5, support=5),
     "gap_to_the_best": lambda: best_gamma.gap_to_the_best("x", supports=[3, 5], epsilon_max=2),
-    "better_tables": lambda: better_tables.better_tables("x", small_study(), symmetric_tables(small_study())),
+    "by_hand": lambda: better_tables.by_hand("x", HAND_MADE, keysize=32, ends=(2, 3)),
+    "better_tables": lambda: better_tables.better_tables(
+        "x", small_study(), promises.symmetric_tables(small_study())
+    ),
     "trade_off": lambda: other_noise.trade_off(
         "x", epsilon=0.5, support=4, points={"geometric": (1.9, 0.05)}
     ),
