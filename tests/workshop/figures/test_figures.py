@@ -138,6 +138,16 @@ def test_a_drawing_has_pictures_numbers_and_words(name: str) -> None:
     assert made.caption.endswith(".")
 
 
+def test_names_at_the_ends_of_curves_keep_apart_and_in_order() -> None:
+    figure, axes = drawing.canvas()
+    axes.semilogy([1, 2], [1, 100])
+    drawing.label_ends(axes, [(100, "top", "black"), (1, "low", "black"), (99, "near", "black")], gap=0.1)
+    heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
+    assert heights["top"] == pytest.approx(heights["near"] + 0.1)
+    assert 0 < heights["low"] < 0.2 < heights["near"] < heights["top"] <= 1
+    assert all(text.get_position()[0] > 1 for text in axes.texts)
+
+
 def test_too_many_curves_are_refused() -> None:
     with pytest.raises(ValueError, match="a figure must have at most 4 curves, got 5"):
         drawing.looks([1, 2, 3, 4, 5])
