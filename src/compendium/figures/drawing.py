@@ -109,10 +109,11 @@ def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]], *, gap: float 
     order = sorted(range(len(ends)), key=heights.__getitem__)
     for below, above in pairwise(order):
         heights[above] = max(heights[above], heights[below] + gap)
-    excess = max(0.0, max(heights) - 1)
+    heights[order[-1]] = min(heights[order[-1]], 1.0)
+    for above, below in pairwise(reversed(order)):
+        heights[below] = min(heights[below], heights[above] - gap)
     for (_, text, colour), height in zip(ends, heights, strict=True):
-        place = {"transform": axes.transAxes, "va": "center"}
-        axes.text(1.015, height - excess, text, color=colour, **place)
+        axes.text(1.015, height, text, color=colour, transform=axes.transAxes, va="center")
 
 
 # --- What several pictures have in common -----------------------------------------------------

@@ -86,7 +86,9 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
         "x", {k: rivals.costs(1, "1e-2", cells=k) for k in (1, 2)}, epsilon=1, delta=0.01
     ),
     "most_cells": lambda: many_queries.most_cells("x", NOISE, deltas=[0.1, 0.3], epsilon_max=3),
-    "small_counts": lambda: small_counts.small_counts("x", OfVariance(3, 1), epsilon=0.5),
+    "who_publishes_what": lambda: small_counts.who_publishes_what("x", OfVariance(3, 1)),
+    "protection": lambda: small_counts.protection("x", OfVariance(3, 1), epsilon=0.5),
+    "bias_of_clamping": lambda: small_counts.bias_of_clamping("x", OfVariance(3, 1)),
     "carry_by_bit": lambda: a_release.carry_by_bit(
         "x", {"sums": carry.seen("sums", lines=50, seed=1)}, exact=Fraction(17, 32)
     ),
@@ -139,7 +141,7 @@ def test_a_drawing_has_pictures_numbers_and_words(name: str) -> None:
 
 
 def test_names_at_the_ends_of_curves_keep_apart_and_in_order() -> None:
-    figure, axes = drawing.canvas()
+    _, axes = drawing.canvas()
     axes.semilogy([1, 2], [1, 100])
     drawing.label_ends(axes, [(100, "top", "black"), (1, "low", "black"), (99, "near", "black")], gap=0.1)
     heights = {text.get_text(): text.get_position()[1] for text in axes.texts}

@@ -28,7 +28,16 @@ ROOT = Path(__file__).resolve().parents[3]
 PATHS = notebooks.paths()
 FIGURES = ["figure-1a", "figure-1b", "figure-2a", "figure-2b", "figure-3", "figure-4", "figure-5"]
 FIGURES += ["11-delta-of-gamma", "11-gap", "12-by-hand", "12-better-tables", "13-trade-off", "13-shapes"]
-FIGURES += ["14-composition", "14-most-cells", "15-small-counts", "16-utility", "16-attacks"]
+FIGURES += [
+    "14-composition",
+    "14-most-cells",
+    "14-costs",
+    "15-rows",
+    "15-protection",
+    "15-bias",
+    "16-utility",
+    "16-attacks",
+]
 FIGURES += ["17-tables", "17-curves", "17-reactions"]
 FIGURES += ["18-rates", "18-asking"]
 FIGURES += ["19-carry", "19-unequal", "19-averages"]
