@@ -24,7 +24,7 @@ def utility_by_size(
     name: str, *, cells: Mapping[str, tuple[Any, Any]], designed: Mapping[str, Measures]
 ) -> Drawing:
     """Errors by true count, mean and standard deviation, beside the designed ones; and who is far off."""
-    figure, (left, right) = canvas(9.6, 4.2, columns=2)
+    figure, (errors, far) = canvas(6.4, 7.4, rows=2)
     data: dict[str, list[Any]] = {}
     words = []
     for (way, (true, published)), look, shift in zip(cells.items(), LOOKS, (0.94, 1.06), strict=False):
@@ -33,32 +33,36 @@ def utility_by_size(
         grid = np.unique(np.append(0, np.geomspace(1, max(true.max(), 2), 200).astype(int)))
         row = np.minimum(grid, len(designed[way].bias) - 1)
         bias, spread = designed[way].bias[row], np.sqrt(designed[way].variance[row])
-        left.fill_between(grid, bias - spread, bias + spread, color=colour, alpha=0.1, linewidth=0)
+        errors.fill_between(grid, bias - spread, bias + spread, color=colour, alpha=0.1, linewidth=0)
         for edge in (bias - spread, bias + spread):
-            left.plot(grid, edge, dash, color=colour, linewidth=0.5)
-        left.plot(grid, bias, dash, color=colour, linewidth=1)
+            errors.plot(grid, edge, dash, color=colour, linewidth=0.5)
+        errors.plot(grid, bias, dash, color=colour, linewidth=1)
         middles = [_middle(size, true) * (shift if size.low else 1) for size in classes]
         means, spreads = ([getattr(size, part) for size in classes] for part in ("mean", "spread"))
-        left.errorbar(middles, means, spreads, fmt=marker, color=colour, markersize=4, linewidth=1.2)
+        look = {"color": colour, "markersize": 4}
+        errors.errorbar(middles, means, spreads, fmt=marker, linewidth=1.2, label=way, **look)
         above = [(middle, size.far) for middle, size in zip(middles, classes, strict=True) if size.low]
-        right.plot(*zip(*above, strict=True), dash, marker=marker, color=colour, markersize=4, label=way)
+        far.plot(*zip(*above, strict=True), dash, marker=marker, label=way, **look)
         for size in classes:
             for column, value in {"way": way, **size._asdict()}.items():
                 data.setdefault(column, []).append(value)
         words.append(f"{way}, mean error {means[0]:.2f} in the first class and {means[-1]:.2f} in the last")
-    for axes in (left, right):
+    for axes in (errors, far):
         axes.set_xscale("symlog", linthresh=1, linscale=0.5)
-        axes.set_xlim(left=-0.2 if axes is left else 0.8)
+        axes.set_xlim(left=-0.2 if axes is errors else 0.8)
         axes.set_xlabel("true count")
         axes.xaxis.set_major_formatter(ScalarFormatter())
-    left.set(ylabel="published − true count", title="error: mean ± standard deviation")
-    right.set(ylabel="share of cells", title="off by more than a tenth", ylim=(-0.03, 1.03))
-    right.yaxis.set_major_formatter(PercentFormatter(1))
-    right.legend()
+        axes.legend(loc="upper right", ncols=2 if axes is errors else 1)
+    errors.set(ylabel="published − true count")
+    errors.set_title("error: mean ± standard deviation", loc="left")
+    errors.set_ylim(top=errors.get_ylim()[1] + 0.15 * np.ptp(errors.get_ylim()))  # room for the names
+    far.set(ylabel="share of cells", ylim=(-0.03, 1.03))
+    far.set_title("cells off by more than a tenth", loc="left")
+    far.yaxis.set_major_formatter(PercentFormatter(1))
     caption = (
-        "Left: the errors of the cells, by classes of true counts (powers of two; the last classes are taken "
+        "Top: the errors of the cells, by classes of true counts (powers of two; the last classes are taken "
         "together until they have 30 cells). Marks and bars are what came out, lines and bands what was "
-        "designed. Right: the share of cells whose published count is off by more than a tenth."
+        "designed. Bottom: the share of cells whose published count is off by more than a tenth."
     )
     alt = (
         "Mean errors with bars of one standard deviation beside the designed bands, and the share of cells "
@@ -93,10 +97,10 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
             headings[attack] = level
         level += 0.9
         height[attack, others] = level
-    figure, axes = canvas(8.6, 1.3 + 0.4 * level)
+    figure, axes = canvas(6.4, 1.4 + 0.4 * level)
     axes.axvline(promise, color=GREY, linewidth=1)
     side, name_side = (" ", "left") if promise < 0.75 else ("", "right")
-    words = f"{side}promised for one cell: at most this "
+    words = f"{side}promised at most "
     axes.text(promise, headings[lines[0][0]], words, color=GREY, va="center", ha=name_side)
     ways = list(dict.fromkeys(rate.way for rate in rates if rate.way != NO_NOISE))
     offsets = {NO_NOISE: 0.0, **dict(zip(ways, np.linspace(-0.22, 0.22, len(ways)), strict=True))}
@@ -122,11 +126,11 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
     axes.set(xlabel="right guesses", xlim=(lowest - 0.02, 1.0), ylim=(level + 0.6, 0.4))
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.grid(axis="y", visible=False)
-    figure.legend(loc="outside lower center", ncols=3)
+    figure.legend(loc="outside lower center", ncols=2)
     caption = (
         "How often an attacker guesses right whether a person was counted (a coin is right half the time): "
-        "three attacks, by the number of other people in the cell, with 95 % intervals. Without noise every "
-        "guess is right."
+        "three attacks, by the number of other people in the cell, with 95 % intervals. The grey line is "
+        "what is promised for one cell. Without noise every guess is right."
     )
     shares = "; ".join(
         f"{rate.attack}, {rate.way}, others {rate.others}: {rate.right / rate.trials:.2f}"

@@ -43,17 +43,22 @@ def delta_of_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
         m = places[gamma]
         if m % step == 0 and (m < kink or (step == 1 and kink < m < support)):
             axes.annotate(f"{m}", (gamma, delta), (1, -13), textcoords="offset points", ha="center")
-    axes.plot(
-        float(paper.gamma), paper.delta, "s", color=ORANGE, markersize=8, label=f"paper: $m = D = {support}$"
-    )
-    axes.plot(float(best.gamma), best.delta, "*", color=GREEN, markersize=15, label=f"best: $m = {kink}$")
+    for made, marker, size, colour, text in (
+        (paper, "s", 8, ORANGE, f"paper: $m = D = {support}$"),
+        (best, "*", 15, GREEN, f"best: $m = {kink}$"),
+    ):
+        if made is paper and kink == support:  # one point with one name
+            continue
+        text += "$ = D$" if kink == support else ""
+        axes.plot(float(made.gamma), made.delta, marker, color=colour, markersize=size)
+        away = (0, -20) if made is best else (8, 26)
+        axes.annotate(text, (float(made.gamma), made.delta), away, textcoords="offset points", color=colour)
     axes.set(xlabel=r"$\gamma$", ylabel=DELTA, title=rf"$D = {support}$, $\varepsilon = {float(epsilon):g}$")
-    axes.margins(y=0.12)
-    axes.legend(loc="upper center")
+    axes.margins(y=0.15)
     caption = (
-        f"δ({float(epsilon):g}) for noise on [−{support}, {support}] as a function of γ. The dots are the "
-        "kinks γ = ε/(2m − 1). Between two of them δ rises, then falls (either part may be missing), so the "
-        "least δ is at a kink."
+        rf"$\delta$ at $\varepsilon = {float(epsilon):g}$ for noise on $[-{support}, {support}]$ against "
+        r"$\gamma$. The dots are the kinks $\gamma = \varepsilon/(2m-1)$, some with their $m$. Between two "
+        r"of them $\delta$ rises, then falls (either part may be missing), so the least is at a kink."
     )
     alt = (
         "A curve of δ against γ that falls, then rises, with downward kinks between arches. The paper's "
@@ -67,7 +72,7 @@ def delta_of_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
 @styled
 def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -> Drawing:
     """How many times the least δ the paper's formula and its grid give, and which kink is the best one."""
-    figure, (left, right) = canvas(9.6, 4.0, columns=2)
+    figure, (gaps, kinks) = canvas(6.4, 7.0, rows=2)
     levels = epsilons(epsilon_max / 80, epsilon_max, 80)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
     words = []
@@ -80,34 +85,39 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
         formula, grid = (np.round(np.array(deltas) / least, 12) for deltas in (paper, searched))
         places = [best_gamma.kink(best) for best in best_designs]
         closing = float(gap.closing_epsilon(support=support, digits=8))
-        left.plot(levels, formula, dash, color=colour, label=f"$D = {support}$, Proposition 3")
+        peak = gap.widest(epsilon_max, support=support)
+        gaps.plot(levels, formula, dash, color=colour)
+        if peak.ratio > 1:
+            above = {"textcoords": "offset points", "ha": "center", "color": colour}
+            gaps.annotate(f"$D = {support}$", (peak.epsilon, peak.ratio), (0, 5), **above)
         reached = np.where(grid <= max(formula.max(), 1.05), grid, np.nan)
-        left.plot(levels, reached, ":", color=colour, linewidth=1.2, label=f"$D = {support}$, grid")
-        right.step(levels, places, dash, where="mid", color=colour)
-        right.axhline(support, color=colour, linewidth=0.6)
-        right.text(epsilon_max, support, f"$m = D = {support}$", va="bottom", ha="right", color=colour)
+        gaps.plot(levels, reached, ":", color=colour, linewidth=1.2)
+        kinks.step(levels, places, dash, where="mid", color=colour)
+        kinks.axhline(support, color=colour, linewidth=0.6)
+        kinks.text(epsilon_max, support, f"$m = D = {support}$", va="bottom", ha="right", color=colour)
         if 0 < closing <= epsilon_max:
-            left.plot(closing, 1, "o", color=colour, markersize=6)
-            right.plot(closing, support, "o", color=colour, markersize=6)
+            gaps.plot(closing, 1, "o", color=colour, markersize=6)
+            kinks.plot(closing, support, "o", color=colour, markersize=6)
         data |= {f"formula_D{support}": formula.tolist(), f"grid_D{support}": grid.tolist()}
         data[f"kink_D{support}"] = places
-        peak = gap.widest(epsilon_max, support=support)
         where = f"from ε = {closing:.4f} on" if closing else "at every ε"
         words.append(
             f"for D = {support} the formula's δ is up to {peak.ratio:.3f} times the least, at ε = "
             f"{peak.epsilon:.3g}, and the gap is zero {where}"
         )
     highest = max(max(data[f"formula_D{support}"]) for support in supports)
-    left.set(xlabel=EPSILON, ylabel=r"$\delta$ / least $\delta$", xlim=(0, epsilon_max))
-    left.set_ylim(0.98, highest + 0.05 + (0.08 + 0.12 * len(supports)) * (highest - 1))
-    left.legend(loc="upper center", ncols=2, fontsize=8)
-    right.set(xlabel=EPSILON, ylabel="$m$ of the best kink", xlim=(0, epsilon_max))
-    right.set_ylim(0, max(supports) * 1.12)
-    right.yaxis.set_major_locator(MaxNLocator(integer=True))
+    gaps.set(xlabel=EPSILON, ylabel=r"$\delta$ / least $\delta$", xlim=(0, epsilon_max))
+    gaps.set_ylim(0.98, highest + 0.05 + 0.1 * (highest - 1))
+    gaps.set_title("how far from the best", loc="left")
+    kinks.set(xlabel=EPSILON, ylabel="$m$ of the best kink", xlim=(0, epsilon_max))
+    kinks.set_title("which kink is the best", loc="left")
+    kinks.set_ylim(0, max(supports) * 1.12)
+    kinks.yaxis.set_major_locator(MaxNLocator(integer=True))
     caption = (
-        "Left: δ of Proposition 3 without slack and the least δ on the paper's grid of γ, both relative to "
-        "the least δ over all γ. Right: m of the best kink γ = ε/(2m − 1). Dots mark ε₀, from which on the "
-        "paper's m = D is the best choice."
+        r"Top: $\delta$ of Proposition 3 without slack (lines) and the least $\delta$ on the paper's grid of "
+        r"$\gamma$ (dotted), both relative to the least $\delta$ over all $\gamma$. Bottom: $m$ of the best "
+        r"kink $\gamma = \varepsilon/(2m-1)$. Dots mark $\varepsilon_0$, from which on the paper's $m = D$ "
+        "is the best choice."
     )
     alt = "Two panels of curves against ε: " + "; ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)

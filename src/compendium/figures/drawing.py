@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
+from itertools import pairwise
 from typing import Any
 
 import matplotlib as mpl
@@ -29,6 +30,10 @@ STYLE: Any = {
     "svg.hashsalt": "tablebuilder-dp",
     "mathtext.fontset": "dejavusans",
 }
+
+
+LABEL_GAP = 0.065
+"""What one line of text needs, as a share of the height of usual axes."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +88,32 @@ def styled(draw: Callable[..., Drawing]) -> Callable[..., Drawing]:
     return wrapper
 
 
-def canvas(width: float = 6.4, height: float = 4.0, columns: int = 1) -> tuple[Figure, Any]:
-    """An empty figure and its axes."""
+def canvas(width: float = 6.4, height: float = 4.0, *, rows: int = 1, columns: int = 1) -> tuple[Figure, Any]:
+    """An empty figure and its axes; panels that stand in rows stay legible on a narrow page."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(1, columns)
+    return figure, figure.subplots(rows, columns)
 
 
 def label_end(axes: Any, place: tuple[float, float], text: str, colour: str) -> None:
     """Name a curve at its right end, in its own colour."""
     axes.annotate(text, place, (6, 0), textcoords="offset points", color=colour, va="center")
+
+
+def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]], *, gap: float = LABEL_GAP) -> None:
+    """Name curves right of the axes: the height, the text and the colour of each.
+
+    Names that would be nearer to each other than ``gap``, a share of the height of the axes, are moved apart.
+    """
+    axes.autoscale_view()  # limits that follow the data are otherwise found only when it is drawn
+    heights = [float(axes.transLimits.transform(axes.transScale.transform((1, y)))[1]) for y, _, _ in ends]
+    order = sorted(range(len(ends)), key=heights.__getitem__)
+    for below, above in pairwise(order):
+        heights[above] = max(heights[above], heights[below] + gap)
+    heights[order[-1]] = min(heights[order[-1]], 1.0)
+    for above, below in pairwise(reversed(order)):
+        heights[below] = min(heights[below], heights[above] - gap)
+    for (_, text, colour), height in zip(ends, heights, strict=True):
+        axes.text(1.015, height, text, color=colour, transform=axes.transAxes, va="center")
 
 
 # --- What several pictures have in common -----------------------------------------------------

@@ -10,10 +10,11 @@ from matplotlib.ticker import NullLocator, ScalarFormatter
 
 from compendium.figures.drawing import (
     EPSILON,
+    LABEL_GAP,
     Drawing,
     canvas,
     epsilons,
-    label_end,
+    label_ends,
     looks,
     styled,
 )
@@ -35,22 +36,23 @@ def composition_curves(name: str, noise: Noise, *, cells: Sequence[int], epsilon
     figure, axes = canvas()
     levels = [float(f"{level:.4g}") for level in np.geomspace(epsilon_max / 2000, epsilon_max, 160)]
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
-    words, lowest = [], 1.0
+    words, ends, lowest = [], [], 1.0
     for count, colour, dash, _ in looks(cells):
         exact = composition.delta(noise, levels, cells=count)
         deltas = [float(f"{delta:.10g}") for delta in exact]  # what every machine's rounding agrees on
         floor = composition.losses(noise, cells=count).infinite
         axes.loglog(levels, deltas, dash, color=colour)
         axes.axhline(floor, color=colour, linewidth=0.7, linestyle=":")
-        label_end(axes, (levels[-1], deltas[-1]), f"$k = {count}$", colour)
+        ends.append((deltas[-1], f"$k = {count}$", colour))
         data[f"delta_{count}"] = deltas
         words.append(f"{floor:.2g} for {count}")
         lowest = min(lowest, floor)
     axes.set(xlabel=EPSILON, ylabel=r"$\delta_k(\varepsilon)$")
     axes.set(xlim=(levels[0], levels[-1]), ylim=(lowest / 2, 1.5))
+    label_ends(axes, ends)
     caption = (
-        "δ of k cells with independent noises that contain the same person, exactly. Dotted: "
-        "1 − (1 − p(−D))^k, which no ε undercuts."
+        r"$\delta$ of $k$ cells with independent noises that contain the same person, exactly. Dotted: "
+        r"the floor $1 - (1 - p(-D))^k$, which no $\varepsilon$ undercuts."
     )
     alt = (
         "Falling curves of δ against ε on logarithmic scales, higher for more cells; they level off at "
@@ -66,12 +68,12 @@ def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max:
     figure, axes = canvas()
     levels = epsilons(epsilon_max / 20, epsilon_max, 20)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
-    words = []
+    words, ends = [], []
     for delta, colour, _, marker in looks(deltas):
         counts = [composition.most_cells(noise, level, delta) for level in levels]
         axes.step(levels, counts, where="post", color=colour, linewidth=0.8)
         axes.plot(levels, counts, marker, color=colour, markersize=5, clip_on=False)
-        label_end(axes, (levels[-1], counts[-1]), rf"$\delta = {delta:.3g}$", colour)
+        ends.append((counts[-1], rf"$\delta = {delta:.3g}$", colour))
         data[f"cells_{delta:.3g}"] = counts
         words.append(f"from {counts[0]} to {counts[-1]} for δ = {delta:.3g}")
     axes.set_yscale("symlog", linthresh=1, linscale=0.5)
@@ -82,9 +84,10 @@ def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max:
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set(xlabel=EPSILON, ylabel="largest number of cells $k$")
     axes.set(xlim=(0, epsilon_max), ylim=(0, 1.3 * most + 0.5))
+    label_ends(axes, ends)
     caption = (
-        "The largest number of cells with the same person that keeps a budget (ε, δ). Each mark is proved; "
-        "between marks the steps are on the safe side."
+        r"The largest number of cells with the same person that keeps a budget $(\varepsilon, \delta)$. Each "
+        "mark is proved; between marks the steps are on the safe side."
     )
     alt = "Rising steps of the number of cells against ε: " + ", ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)
@@ -96,22 +99,24 @@ def costs(name: str, variances: Mapping[int, Costs], *, epsilon: float, delta: f
     figure, axes = canvas()
     numbers = list(variances)
     data: dict[str, Sequence[Any]] = {"cells": numbers}
-    words = []
+    words, ends = [], []
     for (field, label), colour, dash, marker in looks(list(_LABELS.items())):
         spreads = [float(f"{getattr(way, field) ** 0.5:.6g}") for way in variances.values()]
-        axes.loglog(numbers, spreads, dash, color=colour, marker=marker, markersize=4, base=2, label=label)
+        axes.loglog(numbers, spreads, dash, color=colour, marker=marker, markersize=4, base=2)
         data[field] = spreads
         words.append(f"{label} from {spreads[0]:.3g} to {spreads[-1]:.3g}")
+        ends.append((spreads[-1], label.replace(", ", ",\n"), colour))
     axes.yaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.set_xticks(numbers, list(map(str, numbers)))
     axes.minorticks_off()
-    axes.legend()
     axes.set(xlabel="cells $k$ with the same person", ylabel="standard deviation of the noise")
+    label_ends(axes, ends, gap=1.6 * LABEL_GAP)
     caption = (
-        f"What one cell's noise must be so that k cells with independent noises keep ε = {epsilon:g} and "
-        f"δ = {delta:g}: by the design guide and the optimal theorem, by the discrete Gaussian and zCDP, and "
-        "by the least variance of two families with exact sums."
+        "How wide one cell's noise must be so that $k$ cells with independent noises keep "
+        rf"$\varepsilon = {epsilon:g}$ and $\delta = {delta:g}$: by the design guide and the optimal "
+        "theorem, by the discrete Gaussian and zCDP, and by the least variance of two families with exact "
+        "sums."
     )
     alt = f"Rising lines of the standard deviation against the number of cells: {'; '.join(words)}."
     return Drawing(name, figure, caption, alt, data)

@@ -14,12 +14,30 @@ from compendium.figures.drawing import (
     Drawing,
     canvas,
     epsilons,
+    looks,
     styled,
 )
-from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY
+from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE, SKY
 from tablebuilder_dp import noise, privacy
 from tablebuilder_dp.beyond import frontier, other_noise
 from tablebuilder_dp.noise import Geometric, Noise
+
+_DARK_SKY = "#1F78A8"
+"""The sky blue of a line, dark enough for letters."""
+
+_FALLING, _ANY = "least of falling noise", "least of any unbiased noise"
+
+_CURVES = {r"bell, any $\gamma$": (0.42, (2, 12)), "geometric, any rate": (0.02, (0, 10))}
+"""Where the names of two curves of the trade-off stand: a share of the axis, and points to move by."""
+
+_POINTS = (
+    ("s", (9, -3), "left"),
+    ("D", (-9, -10), "right"),
+    ("*", (0, -18), "center"),
+    ("^", (-9, -1), "right"),
+    ("v", (9, -10), "left"),
+)
+"""The marks of the trade-off, and where their names stand."""
 
 
 @styled
@@ -27,10 +45,9 @@ def trade_off(
     name: str, *, epsilon: float, support: int, points: Mapping[str, tuple[float, float]]
 ) -> Drawing:
     """δ against variance: the least of unbiased noise, two families, and some noises by (variance, δ)."""
-    figure, axes = canvas(6.4, 5.4)
-    markers = "sD*oP^v"
-    if len(points) > len(markers):
-        raise ValueError(f"a figure must have at most {len(markers)} points, got {len(points)}")
+    figure, axes = canvas(6.4, 5.6)
+    if len(points) > len(_POINTS):
+        raise ValueError(f"a figure must have at most {len(_POINTS)} points, got {len(points)}")
     bound = float(noise.variance_bound(support))
     variances = [float(f"{value:.6g}") for value in np.geomspace(bound / 300, 0.999 * bound, 200)]
     steepest = max(2 * float(epsilon), 1 + math.log(600 / bound))  # so that the curve reaches the left edge
@@ -38,7 +55,7 @@ def trade_off(
     spread = [*np.geomspace(epsilon / 100, steepest, 160), *near]
     rates = sorted({float(epsilon), *(float(f"{rate:.9g}") for rate in spread)})
     curves: dict[str, tuple[Any, Any]] = {
-        "maximum entropy, any γ": (
+        r"bell, any $\gamma$": (
             variances,
             [privacy.delta(Noise.of_variance(support, variance), epsilon) for variance in variances],
         ),
@@ -48,8 +65,8 @@ def trade_off(
         ),
     }
     for label, unimodal in (
-        ("least of all that fall with |z|", True),
-        ("least of all unbiased noise", False),
+        (_FALLING, True),
+        (_ANY, False),
     ):
         corners = frontier.vertices(epsilon, support=support, unimodal=unimodal)
         within = [c.variance for c in corners if variances[0] < c.variance < variances[-1]]
@@ -58,16 +75,29 @@ def trade_off(
         curves[label] = (places, heights.tolist())
     colours = (ORANGE, GREEN, SKY, BLUE)
     for (label, (x, y)), colour, dash in zip(curves.items(), colours, ("--", "-.", ":", "-"), strict=True):
-        axes.loglog(x, y, dash, color=colour, label=label)
-    for (label, point), marker in zip(points.items(), markers, strict=False):
-        axes.plot(*point, marker, color="black", markersize=10 if marker == "*" else 7, label=label)
+        axes.loglog(x, y, dash, color=colour)
+        if label in _CURVES:
+            share, move = _CURVES[label]
+            place = variances[0] ** (1 - share) * variances[-1] ** share
+            at = int(np.argmin(np.abs(np.array(x) - place)))
+            axes.annotate(label, (x[at], y[at]), move, textcoords="offset points", color=colour)
+    for height, (word, label), colour in (
+        (0.1, ("dotted", _FALLING), _DARK_SKY),
+        (0.04, ("solid", _ANY), BLUE),
+    ):
+        corner = {"transform": axes.transAxes, "ha": "right"}
+        axes.text(0.99, height, f"{word}: {label}", color=colour, **corner)
+    for (label, point), (marker, move, side) in zip(points.items(), _POINTS, strict=False):
+        axes.plot(*point, marker, color="black", markersize=12 if marker == "*" else 7)
+        ground = {"color": "white", "pad": 0, "alpha": 0.8}
+        axes.annotate(label, point, move, textcoords="offset points", ha=side, bbox=ground)
     axes.set(xlabel="variance $V$", ylabel=rf"$\delta$ at $\varepsilon = {float(epsilon):g}$")
     axes.set(xlim=(variances[0], 1.15 * bound), title=f"$D = {support}$")
-    figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+    axes.margins(y=0.14)
     caption = (
-        f"What δ({float(epsilon):g}) unbiased noise on [−{support}, {support}] can have at each variance. "
-        "Below the solid line there is none. Its lowest point is the geometric noise of rate ε; from there "
-        "on more variance costs privacy."
+        rf"What $\delta$ at $\varepsilon = {float(epsilon):g}$ unbiased noise on $[-{support}, {support}]$ "
+        "can have at each variance. Below the solid line there is none. Its lowest point is the geometric "
+        r"noise of rate $\varepsilon$; from there on more variance costs privacy."
     )
     nearest = "; ".join(f"{label} at V = {v:.3g} with δ = {d:.2g}" for label, (v, d) in points.items())
     alt = f"Four curves of δ against variance on logarithmic axes that fall and then rise. Points: {nearest}."
@@ -81,30 +111,30 @@ def trade_off(
 @styled
 def noise_shapes(name: str, *, epsilon: float, pmfs: Mapping[str, Any]) -> Drawing:
     """Noises side by side: their pmfs, and their δ at every ε up to twice the one they were made for."""
-    figure, (left, right) = canvas(9.6, 4.4, columns=2)
+    figure, (top, bottom) = canvas(6.4, 7.2, rows=2)
     levels = epsilons(0, 2 * epsilon, 101)
     rows: list[tuple[Any, ...]] = []
     first = {}
-    colours, dashes = (ORANGE, BLUE, GREEN, SKY, PURPLE, GREY), ("--", "-", "-.", "--", ":", "-")
-    if len(pmfs) > len(colours):
-        raise ValueError(f"a figure must have at most {len(colours)} noises, got {len(pmfs)}")
-    for (label, pmf), colour, dash in zip(pmfs.items(), colours, dashes, strict=False):
+    for (label, pmf), colour, dash, _ in looks(list(pmfs.items())):
         z = range(-(len(pmf) // 2), len(pmf) // 2 + 1)
         here, there = privacy.neighbours(pmf)
         deltas = [max(privacy.hockey_stick(here, there, level)) for level in levels]
-        left.plot(z, pmf, dash, color=colour, label=label)
-        right.semilogy(levels, deltas, dash, color=colour)
+        top.plot(z, pmf, dash, color=colour, label=label)
+        bottom.semilogy(levels, deltas, dash, color=colour, label=label)
         rows += [(label, "pmf", y, float(mass)) for y, mass in zip(z, pmf, strict=True)]
         rows += [(label, "delta", level, delta) for level, delta in zip(levels, deltas, strict=True)]
         first[label] = deltas[0]
-    right.axvline(float(epsilon), color=GREY, linewidth=0.8)
-    left.set(xlabel="noise $z$", ylabel="$p(z)$", ylim=(0, None))
-    right.set(xlabel=EPSILON, ylabel=DELTA, xlim=(0, levels[-1]))
-    right.set_ylim(bottom=max(right.get_ylim()[0], 1e-14))  # beyond it float64 sums are mostly rounding
-    figure.legend(loc="outside lower center", ncols=min(3, len(pmfs)))
+    bottom.axvline(float(epsilon), color=GREY, linewidth=0.8)
+    top.set(xlabel="noise $z$", ylabel="$p(z)$", ylim=(0, None))
+    top.set_title("the noises", loc="left")
+    top.legend(loc="upper right")
+    bottom.set(xlabel=EPSILON, ylabel=DELTA, xlim=(0, levels[-1]))
+    bottom.set_title(r"their $\delta$ at every $\varepsilon$", loc="left")
+    bottom.set_ylim(bottom=max(bottom.get_ylim()[0], 1e-14))  # beyond it float64 sums are mostly rounding
     caption = (
-        "Left: the noises. Right: their δ at every ε; the grey line is the ε that they were made for. "
-        "At ε = 0, δ is the total variation distance of neighbouring counts."
+        r"Top: the noises. Bottom: their $\delta$ at every $\varepsilon$; the grey line is the $\varepsilon$ "
+        r"that they were made for. At $\varepsilon = 0$, $\delta$ is the total variation distance of "
+        "neighbouring counts."
     )
     words = ", ".join(f"{label} {delta:.3g}" for label, delta in first.items())
     alt = f"Pmfs of {len(pmfs)} noises, and their δ against ε on a logarithmic scale, at ε = 0: {words}."

@@ -50,6 +50,7 @@ FLAT = other_noise.Chain(0, 9, 25, True).pmf("0.5", support=25)
         ("12-3", (0.3, 5, 57, 113), "not yet. With the larger key size some"),
         ("12-3", (0.3, 5, 57, 57), "not yet. The smaller key size comes first."),
         ("12-3", (0.1, 10, 297, 562), "not yet. D = 10 stands in the notebook; take another support."),
+        ("12-3", (1, 2, 11, 32), "not yet. D = 2 stands in the notebook; take another support."),
         ("12-3", (0.1, 0, 297, 563), "not yet. support must be an integer from 1 to 1000, got 0."),
         ("13-4", LEFT, "not yet. The noise is not symmetric."),
         ("13-4", TWO_HUMPS, "not yet. Somewhere the probability rises"),

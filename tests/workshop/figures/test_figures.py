@@ -33,33 +33,21 @@ from compendium.figures import (
 from compendium.figures.drawing import Drawing
 from compendium.ledger import claims, verdicts
 from compendium.run import notebooks
-from compendium.studies import carry, rivals, sweep
+from compendium.studies import carry, promises, rivals, sweep
 from tablebuilder_dp import design
-from tablebuilder_dp.beyond import symmetric
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.noise import Geometric, Noise
 from tablebuilder_dp.sampling import LookupTable, lookup_table
 
 NOISE = Noise(4, Fraction(1, 8))
 GEOMETRIC = Geometric(4, 0.5).pmf
+HAND_MADE = design.proposition_3(1, support=2)
 ELSEWHERE = {"a_census_table", "explorer", "differencing_game"}
 """Modules whose pictures are tested with the studies that they show."""
 
 
 def small_study() -> sweep.Experiment:
     return sweep.run(support=3, epsilon_step="0.5", steps=5, slack="0.1", bits=(4, 8))
-
-
-def symmetric_tables(study: sweep.Experiment) -> dict[int, list[LookupTable | None]]:
-    return {
-        bits: [
-            lookup_table(made, keysize=2**bits, rule=symmetric.rule(made.epsilon))
-            if symmetric.has_table(made.epsilon, support=3, keysize=2**bits)
-            else None
-            for made in study.designs
-        ]
-        for bits in study.bits
-    }
 
 
 def table(keysize: int) -> LookupTable:
@@ -90,7 +78,10 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "verdicts": lambda: verdict.verdicts("x", [verdicts.settle(claims.load()["ex1-p0"])]),
     "delta_of_gamma": lambda: best_gamma.delta_of_gamma("x", epsilon=0.5, support=5),
     "gap_to_the_best": lambda: best_gamma.gap_to_the_best("x", supports=[3, 5], epsilon_max=2),
-    "better_tables": lambda: better_tables.better_tables("x", small_study(), symmetric_tables(small_study())),
+    "by_hand": lambda: better_tables.by_hand("x", HAND_MADE, keysize=32, ends=(2, 3)),
+    "better_tables": lambda: better_tables.better_tables(
+        "x", small_study(), promises.symmetric_tables(small_study())
+    ),
     "trade_off": lambda: other_noise.trade_off(
         "x", epsilon=0.5, support=4, points={"geometric": (1.9, 0.05)}
     ),
@@ -100,7 +91,9 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
         "x", {k: rivals.costs(1, "1e-2", cells=k) for k in (1, 2)}, epsilon=1, delta=0.01
     ),
     "most_cells": lambda: many_queries.most_cells("x", NOISE, deltas=[0.1, 0.3], epsilon_max=3),
-    "small_counts": lambda: small_counts.small_counts("x", OfVariance(3, 1), epsilon=0.5),
+    "who_publishes_what": lambda: small_counts.who_publishes_what("x", OfVariance(3, 1)),
+    "protection": lambda: small_counts.protection("x", OfVariance(3, 1), epsilon=0.5),
+    "bias_of_clamping": lambda: small_counts.bias_of_clamping("x", OfVariance(3, 1)),
     "carry_by_bit": lambda: a_release.carry_by_bit(
         "x", {"sums": carry.seen("sums", lines=50, seed=1)}, exact=Fraction(17, 32)
     ),
@@ -150,6 +143,16 @@ def test_a_drawing_has_pictures_numbers_and_words(name: str) -> None:
     assert rows[0] == list(made.data)
     assert {len(row) for row in rows} == {len(made.data)}
     assert made.caption.endswith(".")
+
+
+def test_names_at_the_ends_of_curves_keep_apart_and_in_order() -> None:
+    _, axes = drawing.canvas()
+    axes.semilogy([1, 2], [1, 100])
+    drawing.label_ends(axes, [(100, "top", "black"), (1, "low", "black"), (99, "near", "black")], gap=0.1)
+    heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
+    assert heights["top"] == pytest.approx(heights["near"] + 0.1)
+    assert 0 < heights["low"] < 0.2 < heights["near"] < heights["top"] <= 1
+    assert all(text.get_position()[0] > 1 for text in axes.texts)
 
 
 def test_too_many_curves_are_refused() -> None:

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from mdit_py_plugins.anchors.index import slugify
 
+from compendium.run import notebooks
 from compendium.run.places import ROOT
 from compendium.site import proofs, reference
 from compendium.site.proofs import Result
@@ -164,6 +166,20 @@ def test_a_result_without_one_of_its_parts_is_refused(part: str, other: str, lac
     assert [result.functions for result in proofs.results(EXAMPLE)] == [("noise.pmf",)]
     with pytest.raises(ValueError, match=lacks):
         proofs.results(EXAMPLE.replace(part, other))
+
+
+def test_links_from_notebooks_lead_to_the_theorem_that_they_name() -> None:
+    """GitHub and the site make the same anchors of headings."""
+    anchors = {result.name: slugify(f"{result.name}: {result.title}") for result in RESULTS}
+    seen = 0
+    for path in (*notebooks.paths(), *notebooks.solutions()):
+        up = "../" * len(path.relative_to(ROOT).parts[:-1])
+        cells = [cell for cell in notebooks.read(path)["cells"] if cell["cell_type"] == "markdown"]
+        for text in map(notebooks.source, cells):
+            for name, place, anchor in re.findall(r"\[([^\]]+)\]\(([./]*)paper/proofs\.md#([^)]*)\)", text):
+                assert (place, anchor) == (up, anchors[name]), path.name
+                seen += 1
+    assert seen > 3
 
 
 # --- the page ---------------------------------------------------------------------------------

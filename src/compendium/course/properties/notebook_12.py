@@ -19,8 +19,8 @@ def exercise_12_3(answer: Any) -> str:
         small, large = (symmetric.keeps_delta(made, epsilon, keysize=size) for size in sizes)
     except (TypeError, ValueError, ArithmeticError) as error:
         return f"{error}."
-    if made.support == 10:
-        return "D = 10 stands in the notebook; take another support."
+    if made.support in (2, 10):
+        return f"D = {made.support} stands in the notebook; take another support."
     if sizes[0] >= sizes[1]:
         return "The smaller key size comes first."
     if not small:
