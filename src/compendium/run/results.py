@@ -20,6 +20,10 @@ from tablebuilder_dp.support import parameters as checks
 from tablebuilder_dp.support.intervals import Enclosure
 
 
+LONGEST = 1000
+"""No number is recorded in more characters than this."""
+
+
 class Picture(Protocol):
     """What can be shown and saved, such as a `compendium.figures.drawing.Drawing`."""
 
@@ -62,7 +66,10 @@ class Results:
 
     def number(self, name: str, value: Enclosure | Fraction | int | str | float, digits: int = 15) -> None:
         """Record a number, to fixed significant digits, for ``paper/numbers.json``."""
-        self._record["numbers"][name] = _fixed(value, digits)
+        text = _fixed(value, digits)
+        if len(text) > LONGEST:  # such as rows of a file in the place of their number
+            raise checks.wrong_value(name, f"a number of at most {LONGEST} characters", f"{len(text)}")
+        self._record["numbers"][name] = text
         self._save()
 
     def uses(self, *claims: str) -> None:

@@ -43,6 +43,13 @@ def test_numbers_are_recorded_to_fixed_digits(output: Path) -> None:
     assert record(output)["numbers"] == kept
 
 
+@pytest.mark.usefixtures("output")
+def test_what_is_too_long_for_a_number_is_not_recorded() -> None:
+    results = Results(NAME, **paper_parameters()[NAME])
+    with pytest.raises(ValueError, match="^rows must be a number of at most 1000 characters, got "):
+        results.number("rows", "a,b\n" * 300)
+
+
 def test_figures_and_claims_are_kept(output: Path) -> None:
     results = Results(NAME, **paper_parameters()[NAME])
     results.figure(design_guide.pmf_bars("x", Noise(4, Fraction(1, 8)), title="a noise"))
