@@ -39,10 +39,10 @@ def utility_by_size(
         errors.plot(grid, bias, dash, color=colour, linewidth=1)
         middles = [_middle(size, true) * (shift if size.low else 1) for size in classes]
         means, spreads = ([getattr(size, part) for size in classes] for part in ("mean", "spread"))
-        look = {"color": colour, "markersize": 4}
-        errors.errorbar(middles, means, spreads, fmt=marker, linewidth=1.2, label=way, **look)
+        marks: Any = {"color": colour, "markersize": 4, "label": way}
+        errors.errorbar(middles, means, spreads, fmt=marker, linewidth=1.2, **marks)
         above = [(middle, size.far) for middle, size in zip(middles, classes, strict=True) if size.low]
-        far.plot(*zip(*above, strict=True), dash, marker=marker, label=way, **look)
+        far.plot(*zip(*above, strict=True), dash, marker=marker, **marks)
         for size in classes:
             for column, value in {"way": way, **size._asdict()}.items():
                 data.setdefault(column, []).append(value)

@@ -107,7 +107,7 @@ def protection(name: str, noise: OfVariance, *, epsilon: float) -> Drawing:
 @styled
 def bias_of_clamping(name: str, noise: OfVariance) -> Drawing:
     """How many people clamping adds to a count on average."""
-    figure, axes = canvas(6.4, 3.4)
+    figure, axes = canvas()
     counts, bias = list(range(noise.support + 1)), small.clamping_bias(noise)
     bars = axes.bar(counts, bias, color=ORANGE, width=0.7)
     if noise.support <= ANNOTATED:

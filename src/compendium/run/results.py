@@ -19,7 +19,6 @@ from compendium.run.places import output_root, write
 from tablebuilder_dp.support import parameters as checks
 from tablebuilder_dp.support.intervals import Enclosure
 
-
 LONGEST = 1000
 """No number is recorded in more characters than this."""
 
