@@ -1,4 +1,5 @@
-// The filter of the ledger. Without it all claims are listed; with it, what is shown is in the address.
+// The filter of the ledger. Without it all claims are listed; with it, what is shown is in the address. It opens
+// at what does not simply hold.
 (function () {
   "use strict";
   const form = document.getElementById("filter");
@@ -7,6 +8,7 @@
   const { q, section } = form.elements;
   const boxes = Array.from(form.querySelectorAll("input[name=verdict]"));
   const options = Array.from(section.options);
+  const first = boxes.map((box) => box.value).filter((kind) => kind !== "confirmed" && kind !== "ours");
   const names = { "ε": "epsilon", "δ": "delta", "γ": "gamma", "ι": "iota", "∞": "infinity" };
   const texts = claims.map((claim) => searchable(claim.textContent));
 
@@ -25,15 +27,18 @@
     q.value = given.get("q") || "";
     section.value = given.get("section") || "";
     if (section.selectedIndex < 0) section.value = "";
-    const kinds = given.getAll("verdict").map((kind) => kind.replace(/ /g, "-"));
+    const asked = given.getAll("verdict").map((kind) => kind.replace(/ /g, "-"));
+    const kinds = location.search ? asked : first;
     for (const box of boxes) box.checked = kinds.includes(box.value);
   }
 
   function remember() {
     const kept = new URLSearchParams();
+    const kinds = boxes.filter((box) => box.checked).map((box) => box.value);
     if (section.value) kept.append("section", section.value);
-    for (const box of boxes) if (box.checked) kept.append("verdict", box.value);
+    for (const kind of kinds) kept.append("verdict", kind);
     if (q.value.trim()) kept.append("q", q.value.trim());
+    if (!kinds.length && !kept.toString()) kept.append("verdict", "all");
     const query = kept.toString();
     history.replaceState(null, "", location.pathname + (query ? "?" + query : "") + location.hash);
   }

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from compendium.ledger import mathematics
 from compendium.ledger.book import Book, bases
-from compendium.ledger.claims import Place, code
+from compendium.ledger.claims import Place
 from compendium.ledger.headlines import causes, headlines, remarks
 from compendium.ledger.verdicts import (
     BOUNDARY,
@@ -30,9 +31,9 @@ C.-H. Chien. The ledger (`make verify`) writes this page from [`claims.toml`](cl
 [`corrections.toml`](corrections.toml) and [`headlines.toml`](headlines.toml), and computes its verdicts and
 numbers. It has {total} statements of the paper; the {confirmed} that are not listed here hold as they stand.
 Of all of them {proved} are proved for all parameters, {exact} decided exactly, and {tried} tried on a grid
-and no more. Lines are those of the paper's source, ARXIV.tex. *Read as* has our reading of the paper's words
-in the notation of a program: `eps` and `delta` for ε and δ, `delta_Q` for δ^Q, `forward` and `backward` for
-the two directions of the comparison, `e8`, `e16`, `e32` for the errors with 2^8, 2^16 and 2^32 keys.
+and no more. Lines are those of the paper's source, ARXIV.tex. *Read as* has our reading of the paper's
+words: *forward* and *backward* are the two directions of the comparison, $e_8$, $e_{{16}}$ and $e_{{32}}$ the
+errors with $2^8$, $2^{{16}}$ and $2^{{32}}$ keys.
 """
 
 PARTS = {
@@ -122,8 +123,8 @@ def cause_list(entries: Sequence[Entry], link: Callable[[str], str] | None = Non
 def item(entry: Entry, link: Callable[[str], str] | None = None) -> str:
     """One statement: what is printed, what is true, how that is known, and what it changes."""
     claim = entry.claim
-    points = {"Printed": code(claim.printed), "Read as": code(claim.reading) if claim.reading else ""}
-    points["It should be"] = code(entry.correction) if entry.correction else ""
+    points = {"Printed": mathematics.markdown(claim.printed), "Read as": mathematics.markdown(claim.reading)}
+    points["It should be"] = mathematics.markdown(entry.correction)
     if len(entry.readings) > 1:
         readings = (
             f"\n  - *{reading.name}*: {reading.verdict} ({reading.found})" for reading in entry.readings
@@ -160,7 +161,7 @@ def _named(name: str, link: Callable[[str], str] | None) -> str:
 
 def _correction(entry: Entry, link: Callable[[str], str] | None) -> str:
     claim = entry.claim
-    stated = f"{claim.says}: {code(claim.printed)}"
+    stated = f"{claim.says}: {mathematics.markdown(claim.printed)}"
     place = f"{claim.section}, {claim.where}; {entry.evidence}; ledger: {_named(claim.id, link)}"
     lines = [f"- **{stated}.** *{place}.*"]
     if claim.proof:

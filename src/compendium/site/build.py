@@ -126,6 +126,7 @@ def _fill_pages(source: Path, **about: Any) -> None:
         "slug": ledger_page.slug,
         "listed": ledger_page.listed,
         "as_html": ledger_page.as_html,
+        "stated": ledger_page.stated,
         "groups": reference.GROUPS,
         "parts": {
             part: [

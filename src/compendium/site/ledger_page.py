@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 from compendium.figures import palette
 from compendium.ledger import book, claims
 from compendium.ledger.claims import Claim
+from compendium.ledger.mathematics import latex
 from compendium.ledger.verdicts import KINDS, Entry
 from compendium.render import errata
 from compendium.run.manifest import NUMBERS
@@ -73,15 +74,9 @@ class Line:
         return self.entry.claim
 
     @property
-    def formula(self) -> str:
-        """What is printed, if it is a formula."""
-        is_formula = any(sign in self.claim.printed for sign in "*/(<>=") and not self.claim.reading
-        return self.claim.printed if is_formula else ""
-
-    @property
-    def printed(self) -> str:
-        """What is printed, if it is a number or a word."""
-        return "" if self.formula else self.claim.printed
+    def statement(self) -> str:
+        """What is stated, with the number that is printed."""
+        return claims.statement(self.claim)
 
     @property
     def slug(self) -> str:
@@ -200,6 +195,13 @@ def listed(words: Sequence[str]) -> str:
     ('V-A, V-B and V-C', 'I')
     """
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def stated(text: str) -> Markup:
+    """What is printed, or how it is read: a formula for MathJax, a number or a word as HTML."""
+    if formula := latex(text):
+        return Markup('<span class="math notranslate nohighlight">\\({}\\)</span>').format(formula)
+    return as_html(text)
 
 
 def as_html(text: str) -> Markup:
