@@ -38,7 +38,7 @@ def delta_of_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
     axes.semilogy(gammas, deltas, color=BLUE)
     shown = [(gamma, delta) for gamma, delta in zip(gammas, deltas, strict=True) if gamma in places]
     axes.plot(*zip(*shown, strict=True), "o", color=BLUE, markersize=4)
-    step = -(-support // 12)  # the legend names the two kinks that matter; every other label needs room
+    step = -(-support // 12)  # the two kinks that matter have names; every other label needs room
     for gamma, delta in shown:
         m = places[gamma]
         if m % step == 0 and (m < kink or (step == 1 and kink < m < support)):
