@@ -26,6 +26,8 @@ myst_heading_anchors = 3
 mathjax_path = "tex-svg-full.js"
 mathjax3_config = {"options": {"enableMenu": False}}  # the menu would ask for files that are not here
 
+highlight_language = "text"  # a block without a language is no code
+
 default_role = "py:obj"  # `noise.pmf` in a docstring is a link if there is such an object, code otherwise
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True

@@ -3,13 +3,27 @@
   "use strict";
   const boxes = ".table-wrapper, .math-wrapper, div.math, span.math.wide, .highlight pre, .output pre";
 
+  // A table that is wider than the page has smaller letters; if these would be too small, its words break.
+  function fit() {
+    for (const box of document.querySelectorAll(".table-wrapper")) {
+      const table = box.querySelector("table");
+      table.style.fontSize = "";
+      table.classList.remove("tight");
+      const wide = () => box.scrollWidth > box.clientWidth + 1;
+      for (let size = 95; size >= 60 && wide(); size -= 5) table.style.fontSize = size + "%";
+      table.classList.toggle("tight", wide());
+    }
+  }
+
   // Boxes that scroll sideways can be reached and moved with the keyboard; others stay out of the way. A formula
   // in a line that is too long for it, on a phone, becomes such a box.
   function reach() {
+    fit();
     for (const formula of document.querySelectorAll("p span.math, li span.math, dd span.math")) {
       formula.classList.remove("wide");
       const room = formula.closest("p, li, dd").clientWidth;
-      formula.classList.toggle("wide", room > 0 && formula.getBoundingClientRect().width > room);
+      const alone = !formula.closest("td, th");  // in a table it makes its column as wide as it is
+      formula.classList.toggle("wide", alone && room > 0 && formula.getBoundingClientRect().width > room);
     }
     for (const box of document.querySelectorAll(boxes)) {
       if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
