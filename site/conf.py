@@ -18,8 +18,8 @@ exclude_patterns = ["README.md", "pages"]
 # Pages are the executed notebooks as they are; nothing is run, and nothing is asked of the network.
 nb_execution_mode = "off"
 nb_ipywidgets_js = {}
-nb_code_prompt_show = "Set-up and checks: show the code"
-nb_code_prompt_hide = "Set-up and checks: hide the code"
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 nb_render_markdown_format = "myst"
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3

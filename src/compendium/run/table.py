@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from compendium.run import notation
 from tablebuilder_dp.support import parameters as checks
 
-NUMBER = re.compile(r"[-−+±]?([\d.,/]+([eE][-+]?\d+)?( ?%)?|∞)|–?")
-"""What a column of numbers may hold; a dash or nothing stands for a number that is not there."""
-
 Cell = str | int | float
 """What a cell may hold; a float is shown to four significant digits, anything else as it is."""
+
+
+MISSING = ("", "–")
+"""What stands for a number that is not there."""
+
+
+def set_cell(cell: str) -> str:
+    """A cell for Markdown."""
+    return notation.markdown(notation.number(cell)).replace("|", r"\|")
 
 
 class Table:
@@ -38,7 +43,7 @@ class Table:
     def _columns(self) -> list[tuple[list[str], bool]]:
         """Each column, its heading first, and whether it holds numbers only."""
         columns = zip(self.headings, *self.rows, strict=True)
-        return [(list(column), all(NUMBER.fullmatch(cell) for cell in column[1:])) for column in columns]
+        return [(list(column), all(map(_is_number, column[1:]))) for column in columns]
 
     def __repr__(self) -> str:
         padded = []
@@ -50,8 +55,11 @@ class Table:
     def _repr_markdown_(self) -> str:
         rule = ["---:" if numbers else "---" for _, numbers in self._columns]
         lines = [self.headings, rule, *self.rows]
-        escaped = [[notation.markdown(cell).replace("|", r"\|") for cell in line] for line in lines]
-        return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
+        return "\n".join(f"| {' | '.join(map(set_cell, line))} |" for line in lines)
+
+
+def _is_number(cell: str) -> bool:
+    return cell in MISSING or notation.NUMBER.fullmatch(cell) is not None
 
 
 def _shown(cell: Cell) -> str:

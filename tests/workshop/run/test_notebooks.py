@@ -19,9 +19,8 @@ from support.checks import relative_error
 
 from compendium.ledger import book, claims, verdicts
 from compendium.run import manifest, notebooks
-from compendium.run.notation import markdown
 from compendium.run.parameters import other_run, paper_parameters
-from compendium.run.table import Table
+from compendium.run.table import Table, set_cell
 from tablebuilder_dp import certified, design
 from tablebuilder_dp.certified import Enclosed
 from tablebuilder_dp.noise import Noise
@@ -242,12 +241,12 @@ def test_numbers_in_words_are_those_of_the_runs() -> None:
 
 def test_notebooks_show_the_verdicts_of_the_ledger() -> None:
     known = {entry.claim.id: entry.verdict for entry in book.read().paper}
-    by_text = {(markdown(claim.says), markdown(claim.printed)): claim.id for claim in claims.load().values()}
+    by_text = {(set_cell(claim.says), set_cell(claim.printed)): claim.id for claim in claims.load().values()}
     seen = set()
     for path in (path for path in PATHS if path.stem != book.NOTEBOOK):
         for output in (output for cell in cells(path, "code") for output in cell["outputs"]):
             lines = "".join(output.get("data", {}).get("text/markdown", "")).splitlines()
-            if lines[:1] != ["|  | paper | ours | verdict |"]:
+            if lines[:1] != ["| what | paper | ours | verdict |"]:
                 continue
             for says, printed, verdict in re.findall(
                 r"^\| (.+) \| (.+) \| .+ \| \*{0,2}([\w ]+)\*{0,2} \|$", "\n".join(lines[2:]), re.MULTILINE
@@ -428,7 +427,7 @@ def test_example_1_is_first_computed_in_plain_mpmath() -> None:
     rows = plain_rows(notebooks.source(table))
     [output] = table["outputs"]
     shown = "".join(output["data"]["text/markdown"])
-    assert all(f"| {' | '.join(row)} |" in shown for row in rows)
+    assert all(f"| {' | '.join(map(set_cell, row))} |" in shown for row in rows)
     stated = {
         claim.printed: name for name, claim in claims.load().items() if claim.check.startswith("examples.")
     }
@@ -504,8 +503,14 @@ def shown(notebook: dict[str, Any]) -> dict[str, list[str]]:
         for output in cell.get("outputs", ()):
             data = output.get("data", {})
             seen = output.get("text") or data.get("text/markdown") or data.get("text/plain", "")
-            found[[*found][-1]].append("".join(seen))
+            found[[*found][-1]].append(typed("".join(seen)))
     return found
+
+
+def typed(text: str) -> str:
+    """Numbers as a program writes them: 1.5e-05 for what a table sets as a power of ten."""
+    powers = re.sub(r"·10<sup>(−?)(\d+)</sup>", lambda found: f"e{found[1] or '+'}{found[2]:0>2}", text)
+    return powers.replace("−", "-")
 
 
 @pytest.mark.unmeasured
