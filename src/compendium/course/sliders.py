@@ -44,4 +44,4 @@ class Slider:
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The control and its picture; where nothing can move them, a sentence."""
         bundle = ipywidgets.VBox([self.control, self.picture, self.caption])._repr_mimebundle_(**kwargs)
-        return {**bundle, "text/plain": f"(A slider for {self._label}: it moves where a kernel is running.)"}
+        return {**bundle, "text/plain": f"(A slider for {self._label}: it moves in JupyterLab.)"}

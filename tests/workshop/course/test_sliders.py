@@ -35,4 +35,4 @@ def test_only_the_listed_values_can_be_chosen() -> None:
 def test_where_nothing_moves_a_sentence_stands_in_its_place() -> None:
     bundle = a_slider([])._repr_mimebundle_()
     assert WIDGET in bundle
-    assert bundle["text/plain"] == "(A slider for ε: it moves where a kernel is running.)"
+    assert bundle["text/plain"] == "(A slider for ε: it moves in JupyterLab.)"
