@@ -27,7 +27,13 @@ def pmf_bars(name: str, noise: Noise, *, title: str) -> Drawing:
     logarithmic.set_title("the same, logarithmic", fontsize=10)
     place = (-support, masses[0])
     logarithmic.annotate(
-        f"$p(-{support})$", place, (0, 6), textcoords="offset points", color=ORANGE, ha="center"
+        f"$p(-{support})$",
+        place,
+        (0, 36),
+        textcoords="offset points",
+        color=ORANGE,
+        ha="center",
+        arrowprops={"arrowstyle": "-", "color": ORANGE},
     )
     digits, exponent = f"{masses[0]:.2e}".split("e")
     caption = (

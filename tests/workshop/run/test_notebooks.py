@@ -361,6 +361,7 @@ ALWAYS = (
     "08-after-sampling",
     "09-cell-key-size",
     "10-verdict",
+    "17-explorer",
 )
 """Notebooks that compute the paper's own example whatever their parameters."""
 
