@@ -1,6 +1,7 @@
 """What tests share. Hypothesis draws the same examples in every run, so a red test is red for everyone."""
 
 import fcntl
+import gc
 import itertools
 import signal
 import sys
@@ -61,6 +62,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     first = [*groups["engine"], *groups["long"]]
     room = max(0, len(items) // 2 - len(first))
     items[:] = [*first, *groups["others"][:room], *groups["pages"], *groups["others"][room:]]
+
+
+def pytest_collection_finish() -> None:
+    """Spare the search for garbage what stays to the end: modules and thousands of tests."""
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()
 
 
 class Pause:

@@ -42,9 +42,10 @@ def right_form(entry: Entry) -> Claim:
         return claim.judging(entry.correction)
     if claim.otherwise:
         return replace(claim, at={**claim.at, **claim.otherwise})
-    answer = next(iter(verdicts.find_truth(claim).readings.values()))
-    if NUMBER.fullmatch(claim.judged) and not isinstance(answer, Cases | Level | str):
-        return claim.judging(claims.shown(answer, claim.judged))
+    if NUMBER.fullmatch(claim.judged):
+        answer = next(iter(verdicts.find_truth(claim).readings.values()))
+        if not isinstance(answer, Cases | Level | str):
+            return claim.judging(claims.shown(answer, claim.judged))
     if entry.verdict in (CONTRADICTED, DEPENDS) and not (claim.scale or claim.rivals):
         turned = (a.printed for a in alterations(claim.judged) if a.kind == "relation turned")
         return next(
@@ -64,7 +65,7 @@ def of_claim(claim: Claim) -> list[Alteration]:
 def outcomes(entry: Entry) -> Iterator[Outcome]:
     """Alter the form of a claim that holds in every way, and see whether its verdict changes."""
     claim = right_form(entry)
-    before = verdicts.settle(claim)
+    before = entry if claim == entry.claim else verdicts.settle(claim)
     quick = one_failure_is_enough if before.verdict == CONFIRMED else nullcontext
     for alteration in of_claim(claim):
         try:

@@ -8,6 +8,7 @@ import pkgutil
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -90,12 +91,17 @@ def test_headlines_and_causes_name_what_exists() -> None:
 # --- Each claim -----------------------------------------------------------------------------
 
 
+@cache
+def settled(name: str) -> verdicts.Entry:
+    return verdicts.settle(ALL[name])
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_a_claim_is_as_recorded_explained_and_can_fail(
     name: str, record_property: Callable[[str, object], None]
 ) -> None:
     """All in one test, so that each claim is settled once."""
-    entry = verdicts.settle(ALL[name])
+    entry = settled(name)
     assert RECORDED[name].record() == entry.record()
     assert name in PAPER or entry.verdict == CONFIRMED
     check_explanation(entry)
@@ -129,7 +135,7 @@ def check_explanation(entry: verdicts.Entry) -> None:
 
 @pytest.mark.parametrize(("name", "altered"), EQUIVALENT)
 def test_an_alteration_that_says_the_same_has_a_reason_that_is_computed(name: str, altered: str) -> None:
-    right = alterations.right_form(verdicts.settle(ALL[name]))
+    right = alterations.right_form(settled(name))
     assert alterations.is_equivalent(right, altered, EQUIVALENT[name, altered])
 
 
