@@ -181,6 +181,12 @@ def test_no_part_of_a_page_is_closed_to_listeners(pages: dict[str, Page]) -> Non
         assert not re.search(r"<dl>\s*<dd>|<th[^>]*><p></p></th>|<aside class", page.html), name
 
 
+def test_no_star_of_a_symbol_becomes_emphasis(built: Path) -> None:
+    """Two raised asterisks in a line of Markdown would: what is between them turns italic."""
+    for path in built.rglob("*.html"):
+        assert not re.search(r"<su[pb]>\s*</?em>", path.read_text(encoding="utf-8")), path.name
+
+
 def test_no_page_names_a_folder_of_this_machine(built: Path) -> None:
     for path in (*built.rglob("*.html"), built / "searchindex.js"):
         text = path.read_text(encoding="utf-8")
