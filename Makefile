@@ -31,7 +31,7 @@ verify: $(ENVIRONMENT) ## a verdict for each statement of the paper (VERIFY="--s
 mutants: $(ENVIRONMENT) ## alter the library's formulas one by one: does the ledger see it? (MUTANTS="noise")
 	@$(PYTHON) -m compendium mutants $(MUTANTS)
 
-paper: $(ENVIRONMENT) ## typeset paper/report.pdf from the committed numbers
+paper: $(ENVIRONMENT) ## typeset paper/report.pdf and paper/beyond.pdf from the committed numbers
 	@$(PYTHON) -m compendium report
 
 site: $(ENVIRONMENT) ## the web pages, offline: build/site/index.html

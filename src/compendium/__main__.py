@@ -18,7 +18,7 @@ COMMANDS = {
         "compendium.ledger.mutants",
         "alter the library's formulas one by one: does the ledger see it?",
     ),
-    "report": ("compendium.render.report", "typeset paper/report.pdf from the committed numbers"),
+    "report": ("compendium.render.report", "typeset the articles of paper/ from the committed numbers"),
     "site": ("compendium.site.build", "build the web pages, offline"),
 }
 """Modules with ``add_options(parser)`` and ``run(options)``; only that of the chosen command is imported."""

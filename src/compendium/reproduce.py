@@ -14,7 +14,7 @@ from typing import Any
 
 from compendium.ledger import book
 from compendium.ledger.verdicts import KINDS
-from compendium.render import errata, readme, references, report
+from compendium.render import errata, readme, references, report, submission
 from compendium.run import execution, manifest, notebooks, staleness
 from compendium.run.manifest import MANIFEST, NUMBERS
 from compendium.run.notebooks import is_solution
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
             return 1
         try:
             return conclude(chosen, accept=options.accept)
-        except ValueError as error:  # the report does not fit the numbers
+        except ValueError as error:  # an article does not fit the numbers
             print(f"reproduce: {error}", file=sys.stderr)
             return 1
 
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 def conclude(names: Sequence[str], *, accept: bool) -> int:
     """Compare the results of notebooks with the committed ones and print the closing summary.
 
-    The errata are rendered when the ledger was settled, the report when all notebooks were asked for. With
+    The errata are rendered when the ledger was settled, the articles when all notebooks were asked for. With
     ``accept`` what was found becomes the new reference, and the README follows.
     """
     records = {name: manifest.record(name) for name in names}
@@ -66,7 +66,9 @@ def conclude(names: Sequence[str], *, accept: bool) -> int:
         paths.append(errata.ERRATA)
     if complete:
         report.build(numbers, content or {})
-        paths.append(report.PDF)
+        paths += report.PDFS
+        submission.build(numbers, content or {}, map(Path.as_posix, paths))
+        paths += submission.FILES
     files = {path.as_posix(): manifest.digest(output_root() / path) for path in paths}
     results = numbers | ({"ledger": _entries(content)} if content else {})
     if accept:

@@ -61,12 +61,17 @@ class Source:
             return f"{', '.join(turned[:-1])} and others"
         return " and ".join(filter(None, [", ".join(turned[:-1]), turned[-1]]))
 
+    def words(self, title: str = "{}") -> str:
+        """Authors, title, where it was published, and when."""
+        named = title.format(self.fields["title"])
+        parts = [self.authors, named, *self._homes(), self.fields.get("year", "")]
+        return _plain(", ".join(filter(None, parts)))
+
     @property
     def markdown(self) -> str:
         """The whole entry with its mark, as a paragraph that can be linked to."""
         kind, where = self.checked
-        parts = [self.authors, f"*{self.fields['title']}*", *self._homes(), self.fields.get("year", "")]
-        words = _plain(", ".join(filter(None, parts)))
+        words = self.words("*{}*")
         if "url" in self.fields:
             words += f", <{self.fields['url']}>"
         return f"(source-{self.key})=\n{words}. {READ[kind].format(where=where)}"

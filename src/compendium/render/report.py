@@ -1,4 +1,4 @@
-"""``make paper``: ``paper/report.typ`` and the numbers become ``paper/report.pdf``.
+"""``make paper``: ``paper/*.typ`` and the numbers become ``paper/report.pdf`` and ``paper/beyond.pdf``.
 
 Typst comes as a Python package with its own fonts, and the date is fixed: the same numbers give the same
 bytes on every machine.
@@ -8,47 +8,93 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import typst
+import yaml
 
 from compendium.figures import palette
 from compendium.run.parameters import paper_parameters
 from compendium.run.places import ROOT, output_root, write
 
-SOURCE = ROOT / "paper" / "report.typ"
-PDF = Path("paper/report.pdf")
+ARTICLES = ("report", "beyond")
+PDFS = tuple(Path(f"paper/{name}.pdf") for name in ARTICLES)
 NUMBERS = ROOT / "paper" / "numbers.json"
 LEDGER = ROOT / "paper" / "ledger.json"
 
 
 def build(numbers: Mapping[str, Any], ledger: Mapping[str, Any]) -> None:
-    """Write the report of these numbers and this ledger."""
+    """Write the articles of these numbers and this ledger: all of them, or none."""
+    given = inputs(numbers, ledger)
+    made = [typeset(name, given) for name in ARTICLES]
+    for path, pdf in zip(PDFS, made, strict=True):
+        write(output_root() / path, pdf)
+
+
+def typeset(name: str, given: Mapping[str, str], **options: Any) -> Any:
+    """One article: a PDF, or what the options of Typst say."""
     try:
-        pdf = typst.compile(
-            SOURCE,
+        return typst.compile(
+            source(name),
             root=ROOT,
             ignore_system_fonts=True,
             timestamp=0,
-            sys_inputs=inputs(numbers, ledger),
+            sys_inputs=dict(given),
+            **options,
         )
     except typst.TypstError as error:
-        raise ValueError(f"paper/{SOURCE.name} cannot be typeset: {error}") from None
-    write(output_root() / PDF, pdf)
+        raise ValueError(f"paper/{name}.typ cannot be typeset: {error}") from None
+
+
+def source(name: str) -> Path:
+    """The file that an article is written in."""
+    return ROOT / "paper" / f"{name}.typ"
 
 
 def inputs(numbers: Mapping[str, Any], ledger: Mapping[str, Any]) -> dict[str, str]:
-    """What the template is given."""
-    return {
-        "numbers": json.dumps(numbers, sort_keys=True),
-        "ledger": json.dumps(ledger, sort_keys=True),
-        "parameters": json.dumps(paper_parameters()),
-        "versions": json.dumps(versions()),
-        "accent": palette.BLUE,
+    """What the articles are given."""
+    given = {
+        "numbers": numbers,
+        "ledger": ledger,
+        "parameters": paper_parameters(),
+        "versions": versions(),
+        "about": about(),
+        "theorems": theorems(),
     }
+    return {name: json.dumps(value, sort_keys=True) for name, value in given.items()} | {
+        "accent": palette.BLUE
+    }
+
+
+def citation() -> dict[str, Any]:
+    """What ``CITATION.cff`` says of the compendium and, first of its references, of the paper."""
+    return dict(yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8")))
+
+
+def title() -> str:
+    """The title of the replication article."""
+    return f"[Re] {citation()['references'][0]['title']}"
+
+
+def about() -> dict[str, Any]:
+    """Title, authors and keywords."""
+    known = citation()
+    return {
+        "title": title(),
+        "authors": ", ".join(author["name"] for author in known["authors"]),
+        "keywords": known["keywords"],
+    }
+
+
+def theorems() -> dict[str, tuple[str, str]]:
+    """Kind and name of each result of ``paper/proofs.md`` by its number."""
+    text = (ROOT / "paper/proofs.md").read_text(encoding="utf-8")
+    found = re.findall(r"^### (Theorem|Lemma) (\d+): (.*)$", text, re.MULTILINE)
+    return {number: (kind, name) for kind, number, name in found}
 
 
 def versions() -> dict[str, str]:
@@ -68,7 +114,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Build the report from the committed numbers and the committed ledger."""
+    """Build the articles from the committed numbers and the committed ledger."""
     build(*(json.loads(path.read_text(encoding="utf-8")) for path in (NUMBERS, LEDGER)))
-    print(f"{PDF}: {(output_root() / PDF).stat().st_size // 1024} KiB")
+    for path in PDFS:
+        print(f"{path}: {(output_root() / path).stat().st_size // 1024} KiB")
     return 0

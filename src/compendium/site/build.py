@@ -24,7 +24,7 @@ from typing import Any
 import jinja2
 
 from compendium.ledger import book
-from compendium.render import errata, references
+from compendium.render import errata, references, report
 from compendium.run import notebooks
 from compendium.run.manifest import NUMBERS
 from compendium.run.places import ROOT, write
@@ -73,7 +73,7 @@ def missing(root: Path) -> list[str]:
     exercises = tomllib.loads((root / "paper/exercises.toml").read_text(encoding="utf-8"))
     names = list(json.loads((root / NUMBERS).read_text(encoding="utf-8")))
     with_exercises = {name.partition("-")[0] for name in exercises}
-    needed = [*PARTS.values(), "paper/report.pdf", *(f"notebooks/{name}.ipynb" for name in names)]
+    needed = [*PARTS.values(), *map(str, report.PDFS), *(f"notebooks/{name}.ipynb" for name in names)]
     needed += [f"notebooks/solutions/{name}.ipynb" for name in names if name[:2] in with_exercises]
     return [f"{path} is missing" for path in needed if not (root / path).is_file()]
 

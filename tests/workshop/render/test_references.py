@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from compendium.render import readme, references
+from compendium.render import readme, references, report
 from compendium.run.places import ROOT
 from compendium.site import proofs
 from tablebuilder_dp.beyond import other_noise
 
 RELATED = (ROOT / references.RELATED).read_text(encoding="utf-8")
 PAGE = RELATED[: RELATED.index(references.SOURCES[0])]
-REPORT = (ROOT / "paper/report.typ").read_text(encoding="utf-8")
+REPORT = "".join(report.source(name).read_text(encoding="utf-8") for name in report.ARTICLES)
 SOURCES = {source.key: source for source in references.read()}
 STATUS = ("Known before", "Known in part", "Not found")
 RANGE = re.compile(r"(?:Theorem|Lemma) (\d+)(?: to (?:Theorem|Lemma) (\d+))?")
 
 
 def uncited(page: str, report: str, keys: set[str]) -> set[str]:
-    """Keys that neither the page nor the report cites."""
+    """Keys that neither the page nor an article cites."""
     return {key for key in keys - set(references.cited(page)) if not re.search(rf"@{key}\b", report)}
 
 
@@ -52,7 +52,7 @@ def test_every_source_is_cited_and_every_citation_has_a_source() -> None:
     assert len(re.findall(r"#source-", PAGE)) == len(re.findall(r"\]\(#source-\w+\)", PAGE))
 
 
-def test_the_report_cites_only_what_is_there() -> None:
+def test_the_articles_cite_only_what_is_there() -> None:
     labels = set(re.findall(r"<([\w-]+)>", REPORT))
     assert set(re.findall(r"(?<![\w/])@([a-z]\w*)", REPORT)) - labels <= set(SOURCES)
 

@@ -1,4 +1,4 @@
-"""The report: built from the numbers alone, to the same bytes, and never against the ledger."""
+"""The articles: built from the numbers alone, to the same bytes, and never against the ledger."""
 
 import html
 import json
@@ -7,28 +7,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typst
 
 from compendium.__main__ import main
 from compendium.render import report
+from compendium.site import proofs
 
 ROOT = Path(__file__).resolve().parents[3]
-SOURCE = (ROOT / "paper/report.typ").read_text(encoding="utf-8")
+SOURCES = {name: report.source(name).read_text(encoding="utf-8") for name in report.ARTICLES}
 NUMBERS, LEDGER = (
     json.loads((ROOT / f"paper/{name}.json").read_text(encoding="utf-8")) for name in ("numbers", "ledger")
 )
 
 NAMES = (
-    r"\b(Example|Figure|Proposition|Definition)s? \d+[ab]?((–|, | and )\d+[ab]?)*"
-    r"|\b[Ee]qs?\. \(\d+\)(–\(\d+\))?|float64|SHA-256|Python 3\.11|\b2\^\d+"
+    r"(?:\b|_)(Example|Figure|Proposition|Definition)s? \d+[ab]?((–|, | and )\d+[ab]?)*"
+    r"|\b[Ee]qs?\. \(\d+\)(–\(\d+\))?|#(by|theorem)\(\d+\)|float64|SHA-256|Python 3\.11|\b2\^\d+"
 )
 """What may carry a digit in the text: names of things."""
 CODE = r"\b\d+(\.\d+)?(pt|em|cm|mm|fr|%)|(columns|colspan|level|digits): ?\d|\* \d\b|== 0|, \d+\)"
 """Digits of the layout: lengths, numbers of columns, and to how many digits a number is shown."""
+LEAST_POINTS = 7
+"""The smallest type in a figure, in print."""
 
 
 def typed_numbers(source: str) -> list[str]:
-    """Digits in the text of the report that are neither formula nor name nor layout."""
+    """Digits in the text of an article that are neither formula nor name nor layout."""
     text = re.sub(r"//.*", "", source.split("// --- Text")[1])
     formulas = re.findall(r"\$[^$]*\$", text)
     found = [formula for formula in formulas if re.search(r"\d[.,]\d|\d{3}|\d *%", formula)]
@@ -39,16 +41,23 @@ def typed_numbers(source: str) -> list[str]:
     return found + re.findall(r".*\d.*", text)
 
 
+def typeset(name: str, **options: Any) -> Any:
+    return report.typeset(name, report.inputs(NUMBERS, LEDGER), **options)
+
+
 def test_the_same_numbers_give_the_committed_bytes(output: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report"]) == 0
-    assert "paper/report.pdf" in capsys.readouterr().out
-    assert (output / report.PDF).read_bytes() == (ROOT / report.PDF).read_bytes()
+    shown = capsys.readouterr().out
+    for path in report.PDFS:
+        assert str(path) in shown
+        assert (output / path).read_bytes() == (ROOT / path).read_bytes()
 
 
-def test_no_number_is_typed() -> None:
-    assert typed_numbers(SOURCE) == []
+@pytest.mark.parametrize("name", report.ARTICLES)
+def test_no_number_is_typed(name: str) -> None:
+    assert typed_numbers(SOURCES[name]) == []
     for typed in ("Of 254 statements", "the share is 81 %", "up to 0.498", "$ε = 0.498$", '"0.498"'):
-        assert typed_numbers(f"{SOURCE}\n{typed}") == [typed]
+        assert typed_numbers(f"{SOURCES[name]}\n{typed}") == [typed]
 
 
 def swallowed_semicolons(source: str) -> list[str]:
@@ -82,34 +91,55 @@ def closing(source: str, start: int) -> int:
 
 
 def test_no_semicolon_is_swallowed() -> None:
-    assert swallowed_semicolons(SOURCE) == []
+    for name, source in SOURCES.items():
+        assert swallowed_semicolons(source) == [], name
     for text in ("#total; and", '(#rate("a)b"); a coin', "#f(g(1), [x; y]).first(); z", "#item[one][two]; z"):
         assert len(swallowed_semicolons(text)) == 1, text
     assert swallowed_semicolons(r"#total\; and #f(1), and $#x$; or [#y]; or `#z`;") == []
 
 
-def test_the_typeset_sentences_are_whole() -> None:
-    made = typst.compile(
-        report.SOURCE,
-        root=ROOT,
-        format="html",
-        ignore_system_fonts=True,
-        timestamp=0,
-        sys_inputs=report.inputs(NUMBERS, LEDGER),
-    )
-    assert isinstance(made, bytes)
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("report", r"for the larger one it is 0\.05000, and text"),
+        ("beyond", r"\(in theory \d+(\.\d+)? %; a coin is right in half\)"),
+    ],
+)
+def test_the_typeset_sentences_are_whole(name: str, sentence: str) -> None:
+    made = typeset(name, format="html")
     text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", "", made.decode())))
-    assert re.search(r"\(in theory \d+(\.\d+)? %; a coin is right in half\)", text)
-    assert re.search(r"0\.05000; printed is the \S+ of \S+ = 11\.", text)
+    assert re.search(sentence, text)
     assert " ;" not in text
     assert " ," not in text
 
 
-def test_it_is_a_short_article() -> None:
-    pages = typst.compile(
-        report.SOURCE, root=ROOT, format="png", ppi=10, sys_inputs=report.inputs(NUMBERS, LEDGER)
-    )
-    assert 6 <= len(pages) <= 12
+def test_the_report_has_eight_pages_at_most() -> None:
+    assert 6 <= len(typeset("report", format="png", ppi=10)) <= 8
+
+
+@pytest.mark.parametrize("name", report.ARTICLES)
+def test_figures_are_legible_in_print(name: str) -> None:
+    named = r'drawn\("([\w-]+)"(?:, scale: (\d+)%)?\)|\("(figure-\w+)", \['
+    common = (ROOT / "paper/common.typ").read_text(encoding="utf-8")
+    [usual] = re.findall(r"#let drawn\(name, scale: (\d+)%\)", common)
+    shown = [(one or other, int(scale or usual)) for one, scale, other in re.findall(named, SOURCES[name])]
+    assert len(shown) > 5
+    for figure, percent in shown:
+        picture = (ROOT / f"figures/{figure}.svg").read_text(encoding="utf-8")
+        points = [100 * float(size) for size in re.findall(r"scale\(([\d.]+) -", picture)]
+        assert min(points) * percent / 100 >= LEAST_POINTS, figure
+
+
+def test_the_figures_of_the_paper_are_in_order() -> None:
+    shown = re.findall(r'"(figure-\w+)"', SOURCES["report"])
+    assert shown == sorted(path.stem for path in (ROOT / "figures").glob("figure-*.png"))
+
+
+def test_theorems_have_the_numbers_and_names_of_the_proofs() -> None:
+    results = {str(result.number): (result.kind, result.title) for result in proofs.read(ROOT)}
+    assert report.theorems() == results
+    stated = re.findall(r"#theorem\((\d+)\)", SOURCES["beyond"])
+    assert len(stated) == len(set(stated)) > 25
 
 
 def altered(name: str, **changes: str) -> dict[str, Any]:
@@ -127,12 +157,20 @@ def test_a_changed_verdict_is_no_longer_typeset(output: Path, name: str) -> None
     changed = altered(name, verdict="depends")
     with pytest.raises(ValueError, match=r"paper/report\.typ cannot be typeset: .*"):
         report.build(NUMBERS, changed)
-    assert not (output / report.PDF).exists()
+    assert not (output / report.PDFS[0]).exists()
+
+
+def test_a_changed_answer_is_no_longer_typeset_either(output: Path) -> None:
+    given = report.inputs(NUMBERS, altered("past-hole", verdict="contradicted"))
+    with pytest.raises(ValueError, match=r"paper/beyond\.typ cannot be typeset: .*past-hole"):
+        report.typeset("beyond", given)
 
 
 def test_a_changed_number_changes_the_report(output: Path) -> None:
     report.build(NUMBERS, altered("fix-drop-share", printed="0.12345"))
-    assert (output / report.PDF).read_bytes() != (ROOT / report.PDF).read_bytes()
+    first, second = report.PDFS
+    assert (output / first).read_bytes() != (ROOT / first).read_bytes()
+    assert (output / second).read_bytes() == (ROOT / second).read_bytes()
 
 
 def test_unreadable_numbers_get_one_sentence(
@@ -145,4 +183,4 @@ def test_unreadable_numbers_get_one_sentence(
         monkeypatch.setattr(report, "NUMBERS", path)
         assert main(["report"]) == 2
         assert capsys.readouterr().err.startswith("report: ")
-    assert not (output / report.PDF).exists()
+    assert not (output / report.PDFS[0]).exists()

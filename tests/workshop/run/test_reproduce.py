@@ -17,7 +17,7 @@ import pytest
 from compendium import reproduce
 from compendium.__main__ import main
 from compendium.ledger import book
-from compendium.render import readme, references, report
+from compendium.render import readme, references, report, submission
 from compendium.run import execution, manifest, notebooks, parameters, places, staleness
 from compendium.run.manifest import NUMBERS
 
@@ -251,12 +251,17 @@ def test_summary_misses_what_is_no_longer_produced(
         (fresh / "manifest.json").read_text()
     )  # another notebook's, perhaps
     monkeypatch.setattr(notebooks, "names", lambda: [NAME])
-    monkeypatch.setattr(report, "build", lambda *made: places.write(fresh / report.PDF, str(made)))
+    for path in (*report.PDFS, *submission.FILES):
+        places.write(fresh / path, "made")
+    for module in (report, submission):
+        monkeypatch.setattr(module, "build", lambda *made: None)
     reproduce.conclude([NAME], accept=False)
     assert "other: figures/old.png (missing)" in capsys.readouterr().out
     reproduce.conclude([NAME], accept=True)
     assert "figures/old.png" not in json.loads((fresh / "manifest.json").read_text())
-    assert "paper/report.pdf" in json.loads((fresh / "manifest.json").read_text())
+    assert {"paper/report.pdf", "paper/beyond.pdf", "codecheck.yml", "metadata.yaml"} <= set(
+        json.loads((fresh / "manifest.json").read_text())
+    )
 
 
 def test_the_ledger_is_rendered_and_an_entry_that_differs_is_named_by_its_field(
