@@ -42,7 +42,7 @@ def following(name: str, *, support: int, epsilon_max: float) -> Drawing:
     axes.set(xlabel=EPSILON, ylabel=DELTA, title=rf"$D = {support}$", xlim=(0, epsilon_max))
     caption = (
         r"Three fixed values of $\gamma$: each curve is flat from its dot on, where a larger $\varepsilon$ "
-        r"buys nothing. If $\gamma$ follows $\varepsilon$, $\delta$ runs through the dots and never stops falling."
+        r"buys nothing. If $\gamma$ follows $\varepsilon$, the curve passes through the dots and falls on."
     )
     alt = (
         "Three curves of δ against ε on a logarithmic scale become flat at a dot each; a fourth one falls "
