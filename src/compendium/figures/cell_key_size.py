@@ -10,11 +10,15 @@ import numpy as np
 from compendium.figures.drawing import (
     Drawing,
     canvas,
+    label_ends,
     looks,
     styled,
 )
 from compendium.figures.palette import GREY
 from compendium.studies.sweep import Experiment
+
+SIZES = (8, 5.5, 3, 1.5)
+"""Sizes of open markers, so that points at one place stand inside each other."""
 
 
 @styled
@@ -24,24 +28,26 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
     data: dict[str, Sequence[Any]] = {"epsilon": [float(level) for level in experiment.epsilons]}
     for axes, side in zip(both, ("one_sided", "two_sided"), strict=True):
         axes.plot([0, data["epsilon"][-1]], [0, data["epsilon"][-1]], color=GREY, linewidth=0.8)
-        for bits, colour, _, marker in looks(experiment.bits):
+        for (bits, colour, _, marker), size in zip(looks(experiment.bits), SIZES, strict=False):
             levels = [getattr(after, f"epsilon_{side}") for after in experiment.after[bits]]
             shown = [value if np.isfinite(value) else None for value in levels]
-            axes.plot(
-                data["epsilon"], shown, marker, color=colour, markersize=4, label=rf"KEYSIZE $2^{{{bits}}}$"
-            )
+            axes.plot(data["epsilon"], shown, marker, color=colour, markersize=size, fillstyle="none")
+            if finite := [place for place, value in enumerate(levels) if np.isfinite(value)]:
+                last = data["epsilon"][finite[-1]], levels[finite[-1]]
+                axes.annotate(
+                    f"$2^{{{bits}}}$", last, (14, -16), textcoords="offset points", color=colour, ha="center"
+                )
             data[f"epsilon_{side}_{bits}"] = levels
         axes.set_xlabel(r"$\varepsilon$ of the design")
     top = max(axes.get_ylim()[1] for axes in both)
     for axes, title in zip(both, ("one-sided, as in the paper", "two-sided"), strict=True):
-        axes.set(title=title, ylim=(0, top), xlim=(0, None))
+        axes.set(title=title, ylim=(0, top), xlim=(0, 1.08 * data["epsilon"][-1]))
     both[0].set_ylabel(r"$\varepsilon^Q$ after sampling")
-    both[0].legend(handletextpad=0.2)
     caption = (
         rf"$\varepsilon$ after sampling for $D = {experiment.support}$. Left: the paper's one-sided "
         r"$\varepsilon^Q$. Right: the two-sided $\varepsilon^Q$, at which $\delta^Q$ is a true guarantee. "
         r"Above the grey line $\varepsilon^Q$ exceeds the $\varepsilon$ of the design; missing points are "
-        "infinite."
+        r"infinite. At its last point each series has the name of its $\mathtt{KEYSIZE}$."
     )
     count = len(experiment.epsilons)
     kept = ", ".join(f"{experiment.kept_promises(bits)} of {count} for 2^{bits}" for bits in experiment.bits)
@@ -59,12 +65,16 @@ def delta_after_sampling(name: str, experiment: Experiment) -> Drawing:
         "delta": designed,
     }
     axes.loglog(designed, designed, color=GREY, linewidth=0.8)
-    for bits, colour, _, marker in looks(experiment.bits):
+    ends = []
+    for (bits, colour, _, marker), size in zip(looks(experiment.bits), SIZES, strict=False):
         deltas = [float(after.delta) for after in experiment.after[bits]]
-        axes.loglog(designed, deltas, marker, color=colour, markersize=4, label=rf"KEYSIZE $2^{{{bits}}}$")
+        axes.loglog(designed, deltas, marker, color=colour, markersize=size, fillstyle="none")
+        ends.append((deltas[-1], rf"KEYSIZE $2^{{{bits}}}$", colour))
         data[f"delta_{bits}"] = deltas
+    span = max(designed[0] / designed[-1], 10)
     axes.set(xlabel=r"$\delta$ of the design", ylabel=r"$\delta^Q$ after sampling")
-    axes.legend()
+    axes.set_xlim(designed[-1] / span**0.25, designed[0] * span**0.05)
+    label_ends(axes, ends, at=0.02)
     caption = (
         r"$\delta^Q$ after sampling against $\delta$ of the design. On the grey line they are equal; no "
         r"$\delta^Q$ can fall below the mass of one key, $1/\mathtt{KEYSIZE}$."

@@ -13,10 +13,42 @@ from compendium.figures.drawing import (
     Drawing,
     canvas,
     epsilons,
+    label_ends,
     looks,
     styled,
 )
-from tablebuilder_dp import design
+from compendium.figures.palette import BLUE, ORANGE
+from tablebuilder_dp import design, privacy
+
+
+@styled
+def following(name: str, *, support: int, epsilon_max: float) -> Drawing:
+    """Section III-C: δ for three fixed γ, each with its plateau, and for the γ that follows ε."""
+    figure, axes = canvas()
+    levels = epsilons(epsilon_max / 100, epsilon_max, 100)
+    follows = [design.proposition_3(level, support=support, slack=0).delta for level in levels]
+    axes.semilogy(levels, follows, color=ORANGE, linewidth=2.4)
+    data: dict[str, Sequence[Any]] = {"epsilon": levels, "follows": follows}
+    ends = [(follows[-1], r"$\gamma$ follows $\varepsilon$", ORANGE)]
+    for share in (20, 40, 60):
+        onset = levels[share - 1]
+        fixed = design.proposition_3(onset, support=support, slack=0)
+        deltas = privacy.delta(fixed, levels)
+        axes.semilogy(levels, deltas, color=BLUE, linewidth=1.2)
+        axes.plot(onset, fixed.delta, "o", color=BLUE, markersize=5)
+        ends.append((fixed.delta, rf"$\gamma = {float(fixed.gamma):.3f}$", BLUE))
+        data[f"fixed_{share}"] = deltas.tolist()
+    label_ends(axes, ends)
+    axes.set(xlabel=EPSILON, ylabel=DELTA, title=rf"$D = {support}$", xlim=(0, epsilon_max))
+    caption = (
+        r"Three fixed values of $\gamma$: each curve is flat from its dot on, where a larger $\varepsilon$ "
+        r"buys nothing. If $\gamma$ follows $\varepsilon$, the curve passes through the dots and falls on."
+    )
+    alt = (
+        "Three curves of δ against ε on a logarithmic scale become flat at a dot each; a fourth one falls "
+        "without end through all three dots."
+    )
+    return Drawing(name, figure, caption, alt, data)
 
 
 @styled
@@ -25,21 +57,28 @@ def best_delta(name: str, *, supports: Sequence[int], epsilon_max: float) -> Dra
     figure, axes = canvas()
     levels = epsilons(epsilon_max / 50, epsilon_max, 50)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
-    gaps = []
+    gaps, ends = [], []
     for support, colour, _, _ in looks(supports):
         ours = [design.proposition_3(level, support=support, slack=0).delta for level in levels]
         best = [design.best_delta_on_grid(level, support=support).delta for level in levels]
-        axes.semilogy(levels, ours, "-", color=colour, label=f"$D = {support}$, Proposition 3")
-        axes.semilogy(
-            levels, best, ":", color=colour, marker=".", markersize=4, label=f"$D = {support}$, best on grid"
-        )
+        axes.semilogy(levels, ours, "-", color=colour)
+        axes.semilogy(levels, best, ":", color=colour, marker=".", markersize=4)
+        ends.append((ours[-1], f"$D = {support}$", colour))
         data[f"delta_D{support}"], data[f"best_delta_D{support}"] = ours, best
         gaps.append(f"for D = {support} the grid gains at most a factor {max(np.divide(ours, best)):.2f}")
     axes.set(xlabel=EPSILON, ylabel=DELTA, xlim=(0, epsilon_max))
-    axes.legend()
+    label_ends(axes, ends)
+    axes.text(
+        0.97,
+        0.93,
+        "lines: Proposition 3\ndots: best on the grid",
+        transform=axes.transAxes,
+        ha="right",
+        va="top",
+    )
     caption = (
-        "δ when γ follows ε so that no plateau appears (lines), and the least δ on the grid "
-        "γ = 0.0001, …, 0.3 (dots). The wider support has the smaller δ."
+        r"$\delta$ when $\gamma$ follows $\varepsilon$ so that no plateau appears (lines), and the least "
+        r"$\delta$ on the grid $\gamma = 0.0001, \dots, 0.3$ (dots)."
     )
     alt = "δ falls steadily with ε on a logarithmic scale, without plateaus; " + "; ".join(gaps) + "."
     return Drawing(name, figure, caption, alt, data)
@@ -51,12 +90,16 @@ def variance_curves(name: str, *, supports: Sequence[int], epsilon_max: float) -
     figure, axes = canvas()
     levels = epsilons(epsilon_max / 50, epsilon_max, 50)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
+    ends = []
     for support, colour, dash, _ in looks(supports):
         variances = [design.proposition_3(level, support=support, slack=0).variance for level in levels]
-        axes.plot(levels, variances, dash, color=colour, label=f"$D = {support}$")
+        axes.plot(levels, variances, dash, color=colour)
+        ends.append((variances[-1], f"$D = {support}$", colour))
         data[f"variance_D{support}"] = variances
     axes.set(xlabel=EPSILON, ylabel="variance $V$", xlim=(0, epsilon_max), ylim=(0, None))
-    axes.legend()
-    caption = "The variance of the noise of Figure 2a: stronger privacy (small ε) needs wider noise."
-    alt = "The variance falls as ε grows and is larger for the wider support."
+    label_ends(axes, ends)
+    caption = (
+        r"The variance of the noise of Figure 2a: stronger privacy (small $\varepsilon$) needs wider noise."
+    )
+    alt = "The variance falls as ε grows" + (" and is larger for the wider support." if supports[1:] else ".")
     return Drawing(name, figure, caption, alt, data)

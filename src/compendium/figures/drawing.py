@@ -99,10 +99,13 @@ def label_end(axes: Any, place: tuple[float, float], text: str, colour: str) -> 
     axes.annotate(text, place, (6, 0), textcoords="offset points", color=colour, va="center")
 
 
-def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]], *, gap: float = LABEL_GAP) -> None:
+def label_ends(
+    axes: Any, ends: Sequence[tuple[float, str, str]], *, gap: float = LABEL_GAP, at: float = 1.015
+) -> None:
     """Name curves right of the axes: the height, the text and the colour of each.
 
-    Names that would be nearer to each other than ``gap``, a share of the height of the axes, are moved apart.
+    They begin ``at`` this share of the width of the axes. Names that would be nearer to each other than
+    ``gap``, a share of the height of the axes, are moved apart.
     """
     axes.autoscale_view()  # limits that follow the data are otherwise found only when it is drawn
     heights = [float(axes.transLimits.transform(axes.transScale.transform((1, y)))[1]) for y, _, _ in ends]
@@ -113,7 +116,7 @@ def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]], *, gap: float 
     for above, below in pairwise(reversed(order)):
         heights[below] = min(heights[below], heights[above] - gap)
     for (_, text, colour), height in zip(ends, heights, strict=True):
-        axes.text(1.015, height, text, color=colour, transform=axes.transAxes, va="center")
+        axes.text(at, height, text, color=colour, transform=axes.transAxes, va="center")
 
 
 # --- What several pictures have in common -----------------------------------------------------

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from compendium.figures.drawing import (
     Drawing,
     canvas,
-    label_end,
+    label_ends,
     looks,
     styled,
 )
@@ -29,18 +30,20 @@ def bells(name: str, *, support: int) -> Drawing:
     z = list(range(-support, support + 1))
     data: dict[str, Sequence[Any]] = {"z": z}
     bound = noise.variance_bound(support)
+    ends = []
     for share, colour, dash, marker in looks(SHARES):
         bell = Noise.of_variance(support, bound * share / 100)
         axes.plot(z, bell.pmf, dash, color=colour, marker=marker, markersize=4)
-        place = (0, max(bell.pmf)) if share == SHARES[0] else (support, float(bell.pmf[-1]))
-        label_end(axes, place, rf"$\gamma = {float(bell.gamma):.3g}$ ({share} %)", colour)
+        ends.append((float(bell.pmf[-1]), rf"$\gamma = {float(bell.gamma):.2g}$, {share} %", colour))
         data[f"p_{share}"] = bell.pmf.tolist()
     axes.set(xlabel="noise $z$", ylabel="$p(z)$", title=f"$D = {support}$", ylim=(-0.01, None))
-    axes.set_xlim(-1.1 * support, 1.9 * support)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlim(-1.05 * support, 1.05 * support)
+    label_ends(axes, ends)
     caption = (
         r"One formula, four values of $\gamma$. A large $\gamma$ is a sharp peak with hardly any noise; as "
-        r"$\gamma$ falls the bell flattens, until at $\gamma = 0$ it would be uniform. In brackets: the "
-        r"variance in per cent of $D(D+1)/3$, that of the uniform pmf."
+        r"$\gamma$ falls the bell flattens, until at $\gamma = 0$ it would be uniform. The "
+        r"percentages are the variances as shares of $D(D+1)/3$, that of the uniform pmf."
     )
     alt = (
         f"Four symmetric bells on −{support} to {support}, from a sharp peak with a tenth of the largest "

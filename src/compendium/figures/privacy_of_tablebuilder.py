@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import exp
+from string import ascii_lowercase
 from typing import Any
 
 from compendium.figures.drawing import (
     DELTA,
     EPSILON,
+    LABEL_GAP,
     Drawing,
     canvas,
     epsilons,
+    label_ends,
     looks,
     styled,
 )
@@ -71,18 +74,14 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
     figure, axes = canvas()
     levels = epsilons(epsilon_max / 300, epsilon_max, 300)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
-    words = []
+    words, ends = [], []
     for variance, colour, dash, _ in looks(variances):
         noise = Noise.of_variance(support, variance)
         deltas = privacy.delta(noise, levels)
         edge = privacy.plateau(noise)
-        axes.semilogy(
-            levels,
-            deltas,
-            dash,
-            color=colour,
-            label=rf"$V = {variance:g}$, $\gamma = {float(noise.gamma):.4f}$",
-        )
+        axes.semilogy(levels, deltas, dash, color=colour)
+        name_of = f"$V = {variance:g}$" "\n" rf"$\gamma = {float(noise.gamma):.4f}$"
+        ends.append((float(deltas[-1]), name_of, colour))
         if edge.onset <= epsilon_max:
             axes.plot(float(edge.onset), edge.height, "o", color=colour, markersize=5)
         data[f"delta_V{variance:g}"] = deltas.tolist()
@@ -91,7 +90,7 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
             f"for V = {variance:g} {flat if edge.onset < epsilon_max else 'it falls to the right edge'}"
         )
     axes.set(xlabel=EPSILON, ylabel=DELTA, title=rf"$D = {support}$", xlim=(0, epsilon_max))
-    axes.legend()
+    label_ends(axes, ends, gap=2 * LABEL_GAP)
     caption = (
         rf"$\delta$ as a function of $\varepsilon$ for noise on $[-{support}, {support}]$. Each dot marks "
         r"the onset of a plateau, $\varepsilon = \gamma(2D-1)$: beyond it $\delta = p(-D)$, however large "
@@ -99,3 +98,9 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
     )
     alt = f"Curves of δ against ε on a logarithmic scale for D = {support}: " + "; ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)
+
+
+def figure_1(supports: Sequence[int], variances: Sequence[float], epsilon_max: float) -> Iterator[Drawing]:
+    """Figures 1a, 1b and so on, one for each support."""
+    for letter, support in zip(ascii_lowercase, supports, strict=False):
+        yield delta_curves(f"figure-1{letter}", support=support, variances=variances, epsilon_max=epsilon_max)

@@ -6,20 +6,23 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import NullLocator
 
 from compendium.figures.drawing import (
     Drawing,
     canvas,
+    label_ends,
     looks,
     styled,
 )
-from compendium.figures.palette import BLUE, GREY, ORANGE, SKY
+from compendium.figures.palette import GREY, ORANGE
 from tablebuilder_dp import sampling
 from tablebuilder_dp.noise import Noise
 
 KEYS_APART = 64
 """Up to this many keys are drawn one by one."""
+LIGHT_BLUE, LIGHT_SKY = "#73b3d5", "#a3d6f3"
+"""Blue and sky, light enough to be written on."""
 ROOM = 0.025
 """The share of the ruler that a piece must have to be named."""
 
@@ -33,11 +36,18 @@ def ruler(name: str, noise: Noise, *, keysize: int) -> Drawing:
     values = list(range(-noise.support, noise.support + 1))
     for level, marks in ((1.0, exact), (0.0, table.cuts)):
         for place, (low, high) in enumerate(pairwise((0, *marks))):
-            colour = SKY if place % 2 else BLUE
-            axes.barh(level, high - low, left=low, height=0.5, color=colour, alpha=0.55)
+            colour = LIGHT_SKY if place % 2 else LIGHT_BLUE
+            axes.barh(level, high - low, left=low, height=0.5, color=colour)
             if high - low > ROOM * keysize:
-                text = f"{values[place]}".replace("-", "−")
-                axes.text((low + high) / 2, level, text, ha="center", va="center")
+                axes.text(
+                    (low + high) / 2,
+                    level,
+                    f"{values[place]}".replace("-", "−"),
+                    ha="center",
+                    va="center",
+                    fontsize=10 if high - low > 2 * ROOM * keysize else 8,
+                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 0.5},
+                )
     for above, below in zip(exact[:-1], table.cuts[:-1], strict=True):
         axes.plot([above, below], [0.75, 0.25], color=GREY, linewidth=0.8)
     if keysize <= KEYS_APART:
@@ -78,16 +88,18 @@ def cut_points(name: str, tables: Sequence[sampling.LookupTable], noise: Noise) 
         "$c(z)$", (z[-1], cumulative[-1]), (6, 0), textcoords="offset points", color=GREY, va="center"
     )
     data: dict[str, Sequence[Any]] = {"z": z, "c": cumulative.tolist()}
+    ends = []
     for table, colour, _, marker in looks(tables):
         bits = table.keysize.bit_length() - 1
         heights = [cut / table.keysize for cut in table.cuts[: len(z)]]
-        axes.semilogy(
-            z, heights, marker, color=colour, markersize=5, label=rf"cut points for KEYSIZE $2^{{{bits}}}$"
-        )
+        axes.semilogy(z, heights, marker, color=colour, markersize=5)
+        ends.append((heights[0], rf"KEYSIZE $2^{{{bits}}}$", colour))
         data[f"cut_{bits}"] = list(table.cuts[: len(z)])
-    axes.set(xlabel="noise $z$", ylabel=r"$c^Q(z)\,/\,\mathtt{KEYSIZE}$", xlim=(z[0] - 0.5, z[-1] + 1.2))
-    axes.legend()
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    wide = 0.1 * (z[-1] - z[0])
+    axes.set(xlabel="noise $z$", ylabel=r"$c^Q(z)\,/\,\mathtt{KEYSIZE}$")
+    axes.set_xlim(z[0] - 2.5 * wide, z[-1] + wide)
+    label_ends(axes, ends, at=0.01)
+    axes.set_xticks([value for value in z if value % 2 == 0 or len(z) < 8])
     axes.xaxis.set_minor_locator(NullLocator())
     caption = (
         "The lower end of the cumulative pmf and its cut points: where two neighbouring markers share a "

@@ -25,8 +25,16 @@ class Comparison(NamedTuple):
         return self.table._repr_markdown_() if self.table else NOTHING
 
 
-def compare(results: Results, values: Mapping[str, claims.Value], *, always: bool = False) -> Comparison:
+def compare(
+    results: Results,
+    values: Mapping[str, claims.Value],
+    *,
+    words: Mapping[str, str] | None = None,
+    always: bool = False,
+) -> Comparison:
     """Lay the paper's claims beside the values found, and record the values.
+
+    A value that says little is shown by its ``words``, if there are any: "11 of 25" for "not all".
 
     With other parameters than the paper's there is nothing to compare, unless the values are ``always``
     those of the paper's own.
@@ -41,7 +49,8 @@ def compare(results: Results, values: Mapping[str, claims.Value], *, always: boo
         if verdict == verdicts.CONFIRMED and not claims.rounds_to(value, claim.judged):
             raise AssertionError(f"{name} is confirmed by the ledger, but here it is {value}")
         mark = "" if verdict == verdicts.CONFIRMED else "**"
-        rows.append((claim.says, claim.printed, claims.shown(value, claim.judged), f"{mark}{verdict}{mark}"))
+        ours = (words or {}).get(name) or claims.shown(value, claim.judged)
+        rows.append((claim.says, claim.printed, ours, f"{mark}{verdict}{mark}"))
         results.number(name, value)
         if mark:
             differing.append(name)

@@ -61,6 +61,7 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "delta_curves": lambda: privacy_of_tablebuilder.delta_curves(
         "x", support=5, variances=[2, 4], epsilon_max=3
     ),
+    "following": lambda: choosing_the_variance.following("x", support=3, epsilon_max=1),
     "best_delta": lambda: choosing_the_variance.best_delta("x", supports=[3], epsilon_max=1),
     "variance_curves": lambda: choosing_the_variance.variance_curves("x", supports=[3, 4], epsilon_max=1),
     "pmf_bars": lambda: design_guide.pmf_bars("x", NOISE, title="a noise"),

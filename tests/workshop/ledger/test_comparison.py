@@ -41,6 +41,13 @@ def test_other_parameters_have_nothing_to_compare_unless_the_values_are_the_pape
 
 
 @pytest.mark.usefixtures("output")
+def test_words_stand_in_the_place_of_a_value_and_change_no_verdict() -> None:
+    results = Results(NAME, **paper_parameters()[NAME])
+    made = compare(results, {"ex1-support": 25}, words={"ex1-support": "a quarter of a hundred"})
+    assert "| 25 | a quarter of a hundred | confirmed |" in made._repr_markdown_()
+
+
+@pytest.mark.usefixtures("output")
 def test_a_notebook_may_not_contradict_the_ledger() -> None:
     results = Results(NAME, **paper_parameters()[NAME])
     with pytest.raises(AssertionError, match="ex1-support is confirmed by the ledger, but here it is 24"):

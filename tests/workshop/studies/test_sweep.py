@@ -1,5 +1,7 @@
 """The paper's experiment, and what it counts."""
 
+from fractions import Fraction
+
 import pytest
 
 from compendium.ledger import claims, verdicts
@@ -57,3 +59,14 @@ def test_words_follow_what_is_found() -> None:
     assert usual["exp-epsilon-32"] == "≈"
     assert other["exp-epsilon-32"] == "≠"
     assert usual["exp-support-32"] == other["exp-support-32"] == "all"
+
+
+def test_counts_say_how_often_each_sentence_holds() -> None:
+    paper = sweep.of_the_paper()
+    counts = sweep.counted(paper)
+    assert set(counts) < set(sweep.found(paper))
+    assert counts["exp-support-32"] == "25 of 25 full"
+    assert counts["exp-epsilon-8"] == f"6 of {paper.full_support(8)} above ε"
+    pairs = zip(paper.designs, paper.after[16], strict=True)
+    close = sum(after.delta <= Fraction(101, 100) * Fraction(made.delta) for made, after in pairs)
+    assert counts["exp-delta-16"] == f"{close} of 25 within 1 %"
