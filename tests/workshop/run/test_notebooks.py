@@ -41,7 +41,7 @@ FIGURES += [
 ]
 FIGURES += ["17-tables", "17-curves", "17-reactions"]
 FIGURES += ["18-rates", "18-asking"]
-FIGURES += ["19-carry", "19-unequal", "19-averages"]
+FIGURES += ["19-tiles", "19-unequal", "19-averages", "19-carry"]
 HALF_A_UNIT = 5e-12
 """How far the twelve digits of a CSV file may be from the number, relatively."""
 each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
