@@ -228,7 +228,7 @@ def test_numbers_in_words_are_those_of_the_runs() -> None:
     text = prose(ROOT / "notebooks/13-other-noise.ipynb")
     saved = 1 - int(other["13-least-support"]) / int(other["13-paper-support"])
     spared = 1 - float(other["13-least-variance"]) / float(numbers["04-design-guide"]["ex1-variance"])
-    assert "two orders of magnitude in δ" in text
+    assert r"two orders of magnitude in $\delta$" in text
     assert 10**1.5 < float(other["13-cost"]) < 10**2.5
     assert "a third of the support and five sixths of the variance" in text
     assert (round(3 * saved), round(6 * spared)) == (1, 5)
