@@ -1,4 +1,4 @@
-"""Notebook 19: what keys that are sums give away, cells one person apart, and what averages find out."""
+"""Notebook 19: cells one person apart, tiles of counts, what averages find out, what a carry gives away."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
 from compendium.figures.drawing import Drawing, canvas, label_end, looks, styled
-from compendium.figures.palette import GREY
+from compendium.figures.palette import BLUE, GREY, ORANGE
 from compendium.studies import differencing
 from compendium.studies.carry import Seen
 from tablebuilder_dp.sampling import LookupTable
@@ -27,8 +27,10 @@ def carry_by_bit(name: str, seen: Mapping[str, Seen], *, exact: Fraction) -> Dra
     for (kind, found), colour, _, marker in looks(list(seen.items())):
         data[kind] = found.shares.tolist()
         axes.plot(data["bit"], data[kind], marker, color=colour, markersize=5, label=f"keys: {kind}")
-    axes.text(8, 0.4 * 0.5 + 0.6 * float(exact), f"dashed: sums modulo a power of two, {float(exact):.5f}")
+    words = f"proved for sums\nmodulo $2^{{32}}$:\n{exact}"
+    label_end(axes, (len(data["bit"]) + 1, float(exact)), words, "black")
     axes.set(xlabel="bit of the key (31 is the highest)", ylabel="share of lines with XOR 0")
+    axes.set_xlim(0, len(data["bit"]) + 1)
     low, high = axes.get_ylim()
     axes.set_ylim(low, high + 0.25 * (high - low))
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -36,13 +38,56 @@ def carry_by_bit(name: str, seen: Mapping[str, Seen], *, exact: Fraction) -> Dra
     caption = (
         f"{lines} lines of one woman, one man and both: how often the XOR of a bit of the three keys and of "
         "the next lower bit of the first is 0. Grey: where 95 % of the shares lie if keys are independent. "
-        "The low bits of sums are disturbed by the modulus, 2³² − 5."
+        "The paper's modulus is not $2^{32}$ but $2^{32} - 5$: a sum that passes it becomes larger by 5, in "
+        "binary 101, and that blurs the low bits."
     )
     tops = ", ".join(f"{kind} {found.shares[-1]:.4f}" for kind, found in seen.items())
     alt = (
         f"Shares of lines for each of {len(data['bit'])} bits, a series of marks for each kind of keys, with "
         f"a band around one half and a line at {float(exact):.5f}; the highest bit has {tops}."
     )
+    return Drawing(name, figure, caption, alt, data)
+
+
+@styled
+def tiled_counts(name: str, answers: Sequence[int]) -> Drawing:
+    """What each count from 0 on is published as, if all counts of a tile have one answer."""
+    figure, axes = canvas(7.0, 4.0)
+    counts = range(len(answers))
+    axes.plot(counts, counts, color=GREY, linewidth=0.8)
+    starts = [n for n in counts if n == 0 or answers[n] != answers[n - 1]]
+    for first, end in zip(starts, [*starts[1:], len(answers)], strict=True):
+        axes.plot([first - 0.4, end - 0.6], [answers[first]] * 2, color=BLUE, linewidth=4)
+    jump = starts[len(starts) // 2]
+    if jump:
+        low, high = answers[jump - 1], answers[jump]
+        axes.plot([jump - 0.5] * 2, [low, high], ":", color=ORANGE)
+        axes.annotate(
+            "one person more\nchanges the answer\nonly where a tile ends",
+            (jump - 0.5, (low + high) / 2),
+            (12, -4),
+            textcoords="offset points",
+            color=ORANGE,
+            va="top",
+        )
+    axes.text(
+        0.05,
+        0.93,
+        "each line: a tile of counts\nwith one answer",
+        color=BLUE,
+        transform=axes.transAxes,
+        va="top",
+    )
+    axes.set(xlabel="true count", ylabel="published count")
+    caption = (
+        "Tiles of counts: all counts under one line are published as one of them, the mark, where the line "
+        "meets the diagonal. The first tile begins below 0, and its mark may lie there."
+    )
+    alt = (
+        f"A staircase of {len(starts)} steps along the diagonal: the published count against the true counts "
+        f"from 0 to {len(answers) - 1}."
+    )
+    data: dict[str, Sequence[Any]] = {"count": list(counts), "published": list(answers)}
     return Drawing(name, figure, caption, alt, data)
 
 
@@ -65,7 +110,7 @@ def unequal_answers(name: str, table: LookupTable, *, others: Sequence[int]) -> 
         words.append(f"{label} from {shares[0]:.3g} to {shares[-1]:.3g}")
     axes.axhline(bound, color="black", linewidth=0.8, linestyle=":")
     axes.annotate(
-        f"p(0) = {bound:.3g}: no such scheme has less",
+        f"$p(0) = {bound:.3g}$: no such scheme has less",
         (others[0], bound),
         (4, -5),
         textcoords="offset points",
@@ -79,8 +124,8 @@ def unequal_answers(name: str, table: LookupTable, *, others: Sequence[int]) -> 
     axes.minorticks_off()
     caption = (
         "How often a cell and the same cell with one person more have unequal answers, exactly, where equal "
-        "sets of people have equal answers. It is the δ of the two cells at every ε, as unequal answers "
-        "prove that the person is there."
+        "sets of people have equal answers. It is the $\\delta$ of the two cells at every $\\varepsilon$, as "
+        "unequal answers prove that the person is there."
     )
     alt = (
         "Probability of unequal answers against the number of others on logarithmic scales: "

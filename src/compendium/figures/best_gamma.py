@@ -17,7 +17,7 @@ from compendium.figures.drawing import (
     looks,
     styled,
 )
-from compendium.figures.palette import BLUE, GREEN, ORANGE
+from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE
 from tablebuilder_dp import design, privacy
 from tablebuilder_dp.beyond import best_gamma, gap
 from tablebuilder_dp.noise import Noise
@@ -91,7 +91,7 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
             above = {"textcoords": "offset points", "ha": "center", "color": colour}
             gaps.annotate(f"$D = {support}$", (peak.epsilon, peak.ratio), (0, 5), **above)
         reached = np.where(grid <= max(formula.max(), 1.05), grid, np.nan)
-        gaps.plot(levels, reached, ":", color=colour, linewidth=1.2)
+        gaps.plot(levels, reached, ":", color=colour)
         kinks.step(levels, places, dash, where="mid", color=colour)
         kinks.axhline(support, color=colour, linewidth=0.6)
         kinks.text(epsilon_max, support, f"$m = D = {support}$", va="bottom", ha="right", color=colour)
@@ -109,6 +109,8 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
     gaps.set(xlabel=EPSILON, ylabel=r"$\delta$ / least $\delta$", xlim=(0, epsilon_max))
     gaps.set_ylim(0.98, highest + 0.05 + 0.1 * (highest - 1))
     gaps.set_title("how far from the best", loc="left")
+    words_of_grid = r"dotted: the least on the paper's grid of $\gamma$"
+    gaps.annotate(words_of_grid, (0.06 * epsilon_max, 1), (0, 6), textcoords="offset points", color=GREY)
     kinks.set(xlabel=EPSILON, ylabel="$m$ of the best kink", xlim=(0, epsilon_max))
     kinks.set_title("which kink is the best", loc="left")
     kinks.set_ylim(0, max(supports) * 1.12)

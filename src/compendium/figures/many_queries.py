@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -69,25 +70,26 @@ def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max:
     levels = epsilons(epsilon_max / 20, epsilon_max, 20)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
     words, ends = [], []
-    for delta, colour, _, marker in looks(deltas):
+    for delta, colour, dash, _ in looks(deltas):
         counts = [composition.most_cells(noise, level, delta) for level in levels]
-        axes.step(levels, counts, where="post", color=colour, linewidth=0.8)
-        axes.plot(levels, counts, marker, color=colour, markersize=5, clip_on=False)
-        ends.append((counts[-1], rf"$\delta = {delta:.3g}$", colour))
+        drawn = [count or math.nan for count in counts]  # none at all has no place on this scale
+        axes.step(levels, drawn, dash, where="post", color=colour)
+        ends.append((max(counts[-1], 1), rf"$\delta = {delta:.3g}$", colour))
         data[f"cells_{delta:.3g}"] = counts
         words.append(f"from {counts[0]} to {counts[-1]} for δ = {delta:.3g}")
-    axes.set_yscale("symlog", linthresh=1, linscale=0.5)
+    axes.set_yscale("log")
     most = max(int(counts[-1]) for counts in list(data.values())[1:])
-    ticks = [0, *(step * 10**power for power in range(len(str(most))) for step in (1, 2, 5))]
+    ticks = [step * 10**power for power in range(len(str(most))) for step in (1, 2, 5)]
     axes.set_yticks([tick for tick in ticks if tick <= most + 1], minor=False)
     axes.yaxis.set_major_formatter(ScalarFormatter())
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.set(xlabel=EPSILON, ylabel="largest number of cells $k$")
-    axes.set(xlim=(0, epsilon_max), ylim=(0, 1.3 * most + 0.5))
+    axes.set(xlabel=EPSILON, ylabel="largest number of cells $k$ (log scale)")
+    axes.set(xlim=(0, epsilon_max), ylim=(0.8, 1.3 * most + 0.5))
     label_ends(axes, ends)
     caption = (
-        r"The largest number of cells with the same person that keeps a budget $(\varepsilon, \delta)$. Each "
-        "mark is proved; between marks the steps are on the safe side."
+        r"The largest number of cells with the same person that keeps a budget $(\varepsilon, \delta)$. It "
+        rf"is proved at {len(levels)} values of $\varepsilon$, and each step extends to the next of them. "
+        "Where a line is missing, not even one cell fits."
     )
     alt = "Rising steps of the number of cells against ε: " + ", ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)

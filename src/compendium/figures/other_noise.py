@@ -14,6 +14,7 @@ from compendium.figures.drawing import (
     Drawing,
     canvas,
     epsilons,
+    label_ends,
     looks,
     styled,
 )
@@ -25,7 +26,7 @@ from tablebuilder_dp.noise import Geometric, Noise
 _DARK_SKY = "#1F78A8"
 """The sky blue of a line, dark enough for letters."""
 
-_FALLING, _ANY = "least of falling noise", "least of any unbiased noise"
+_UNIMODAL, _ANY = "least of unimodal noise", "least of any unbiased noise"
 
 _CURVES = {r"bell, any $\gamma$": (0.42, (2, 12)), "geometric, any rate": (0.02, (0, 10))}
 """Where the names of two curves of the trade-off stand: a share of the axis, and points to move by."""
@@ -34,10 +35,15 @@ _POINTS = (
     ("s", (9, -3), "left"),
     ("D", (-9, -10), "right"),
     ("*", (0, -18), "center"),
-    ("^", (-9, -1), "right"),
+    ("^", (-11, -6), "right"),
     ("v", (9, -10), "left"),
 )
 """The marks of the trade-off, and where their names stand."""
+
+
+def _plain(label: str) -> str:
+    """A name without mathematics, for those who hear it and for files of numbers."""
+    return label.replace(r"$\varepsilon$", "ε").replace(r"$\gamma$", "γ")
 
 
 @styled
@@ -65,7 +71,7 @@ def trade_off(
         ),
     }
     for label, unimodal in (
-        (_FALLING, True),
+        (_UNIMODAL, True),
         (_ANY, False),
     ):
         corners = frontier.vertices(epsilon, support=support, unimodal=unimodal)
@@ -82,7 +88,7 @@ def trade_off(
             at = int(np.argmin(np.abs(np.array(x) - place)))
             axes.annotate(label, (x[at], y[at]), move, textcoords="offset points", color=colour)
     for height, (word, label), colour in (
-        (0.1, ("dotted", _FALLING), _DARK_SKY),
+        (0.1, ("dotted", _UNIMODAL), _DARK_SKY),
         (0.04, ("solid", _ANY), BLUE),
     ):
         corner = {"transform": axes.transAxes, "ha": "right"}
@@ -90,7 +96,8 @@ def trade_off(
     for (label, point), (marker, move, side) in zip(points.items(), _POINTS, strict=False):
         axes.plot(*point, marker, color="black", markersize=12 if marker == "*" else 7)
         ground = {"color": "white", "pad": 0, "alpha": 0.8}
-        axes.annotate(label, point, move, textcoords="offset points", ha=side, bbox=ground)
+        words = label.removeprefix("bell, ")
+        axes.annotate(words, point, move, textcoords="offset points", ha=side, bbox=ground)
     axes.set(xlabel="variance $V$", ylabel=rf"$\delta$ at $\varepsilon = {float(epsilon):g}$")
     axes.set(xlim=(variances[0], 1.15 * bound), title=f"$D = {support}$")
     axes.margins(y=0.14)
@@ -99,10 +106,12 @@ def trade_off(
         "can have at each variance. Below the solid line there is none. Its lowest point is the geometric "
         r"noise of rate $\varepsilon$; from there on more variance costs privacy."
     )
-    nearest = "; ".join(f"{label} at V = {v:.3g} with δ = {d:.2g}" for label, (v, d) in points.items())
+    nearest = "; ".join(
+        f"{_plain(label)} at V = {v:.3g} with δ = {d:.2g}" for label, (v, d) in points.items()
+    )
     alt = f"Four curves of δ against variance on logarithmic axes that fall and then rise. Points: {nearest}."
     rows = [(label, *pair) for label, (x, y) in curves.items() for pair in zip(x, y, strict=True)]
-    rows += [(label, *point) for label, point in points.items()]
+    rows += [(_plain(label), *point) for label, point in points.items()]
     columns = ("noise", "variance", "delta")
     data: dict[str, Sequence[Any]] = {column: [row[i] for row in rows] for i, column in enumerate(columns)}
     return Drawing(name, figure, caption, alt, data)
@@ -111,19 +120,21 @@ def trade_off(
 @styled
 def noise_shapes(name: str, *, epsilon: float, pmfs: Mapping[str, Any]) -> Drawing:
     """Noises side by side: their pmfs, and their δ at every ε up to twice the one they were made for."""
-    figure, (top, bottom) = canvas(6.4, 7.2, rows=2)
+    figure, (top, bottom) = canvas(7.0, 7.2, rows=2)
     levels = epsilons(0, 2 * epsilon, 101)
     rows: list[tuple[Any, ...]] = []
-    first = {}
+    first, ends = {}, []
     for (label, pmf), colour, dash, _ in looks(list(pmfs.items())):
         z = range(-(len(pmf) // 2), len(pmf) // 2 + 1)
         here, there = privacy.neighbours(pmf)
         deltas = [max(privacy.hockey_stick(here, there, level)) for level in levels]
         top.plot(z, pmf, dash, color=colour, label=label)
-        bottom.semilogy(levels, deltas, dash, color=colour, label=label)
-        rows += [(label, "pmf", y, float(mass)) for y, mass in zip(z, pmf, strict=True)]
-        rows += [(label, "delta", level, delta) for level, delta in zip(levels, deltas, strict=True)]
-        first[label] = deltas[0]
+        bottom.semilogy(levels, deltas, dash, color=colour)
+        ends.append((deltas[-1], label, colour))
+        words = _plain(label)
+        rows += [(words, "pmf", y, float(mass)) for y, mass in zip(z, pmf, strict=True)]
+        rows += [(words, "delta", level, delta) for level, delta in zip(levels, deltas, strict=True)]
+        first[words] = deltas[0]
     bottom.axvline(float(epsilon), color=GREY, linewidth=0.8)
     top.set(xlabel="noise $z$", ylabel="$p(z)$", ylim=(0, None))
     top.set_title("the noises", loc="left")
@@ -131,13 +142,14 @@ def noise_shapes(name: str, *, epsilon: float, pmfs: Mapping[str, Any]) -> Drawi
     bottom.set(xlabel=EPSILON, ylabel=DELTA, xlim=(0, levels[-1]))
     bottom.set_title(r"their $\delta$ at every $\varepsilon$", loc="left")
     bottom.set_ylim(bottom=max(bottom.get_ylim()[0], 1e-14))  # beyond it float64 sums are mostly rounding
+    label_ends(bottom, ends)
     caption = (
         r"Top: the noises. Bottom: their $\delta$ at every $\varepsilon$; the grey line is the $\varepsilon$ "
         r"that they were made for. At $\varepsilon = 0$, $\delta$ is the total variation distance of "
         "neighbouring counts."
     )
-    words = ", ".join(f"{label} {delta:.3g}" for label, delta in first.items())
-    alt = f"Pmfs of {len(pmfs)} noises, and their δ against ε on a logarithmic scale, at ε = 0: {words}."
+    starts = ", ".join(f"{label} {delta:.3g}" for label, delta in first.items())
+    alt = f"Pmfs of {len(pmfs)} noises, and their δ against ε on a logarithmic scale, at ε = 0: {starts}."
     columns = ("noise", "quantity", "at", "value")
     data: dict[str, Sequence[Any]] = {column: [row[i] for row in rows] for i, column in enumerate(columns)}
     return Drawing(name, figure, caption, alt, data)

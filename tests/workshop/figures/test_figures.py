@@ -101,6 +101,7 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "carry_by_bit": lambda: a_release.carry_by_bit(
         "x", {"sums": carry.seen("sums", lines=50, seed=1)}, exact=Fraction(17, 32)
     ),
+    "tiled_counts": lambda: a_release.tiled_counts("x", [1, 1, 1, 4, 4, 6]),
     "unequal_answers": lambda: a_release.unequal_answers("x", table(256), others=[1, 5, 20]),
     "averages": lambda: a_release.averages(
         "x", partitions=[1, 4], shares={"exact": [0.1, 0.2], "sums": [0.0, 0.3], "designed": [0.1, 0.1]}
