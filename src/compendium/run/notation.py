@@ -35,12 +35,11 @@ def markdown(text: str) -> str:
 def number(text: str) -> str:
     """A number with its sign and its power of ten as they are printed; anything else as it is.
 
-    >>> number("-2.50e-06"), number("17"), number("none")
-    ('−2.50·10<sup>−6</sup>', '17', 'none')
+    >>> number("-2.50e-06"), number("2.50e+00"), number("17"), number("none")
+    ('−2.50·10<sup>−6</sup>', '2.50', '17', 'none')
     """
     if not NUMBER.fullmatch(text):
         return text
     digits, _, power = text.replace("-", "−").lower().partition("e")
-    return (
-        f"{digits}·10<sup>{power.replace('+', '').replace('−0', '−').lstrip('0')}</sup>" if power else digits
-    )
+    power = power.replace("+", "").replace("−0", "−").lstrip("0")
+    return f"{digits}·10<sup>{power}</sup>" if power.strip("−") else digits
