@@ -28,14 +28,22 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
     data: dict[str, Sequence[Any]] = {"epsilon": [float(level) for level in experiment.epsilons]}
     for axes, side in zip(both, ("one_sided", "two_sided"), strict=True):
         axes.plot([0, data["epsilon"][-1]], [0, data["epsilon"][-1]], color=GREY, linewidth=0.8)
+        named: list[int] = []
         for (bits, colour, _, marker), size in zip(looks(experiment.bits), SIZES, strict=False):
             levels = [getattr(after, f"epsilon_{side}") for after in experiment.after[bits]]
             shown = [value if np.isfinite(value) else None for value in levels]
             axes.plot(data["epsilon"], shown, marker, color=colour, markersize=size, fillstyle="none")
             if finite := [place for place, value in enumerate(levels) if np.isfinite(value)]:
                 last = data["epsilon"][finite[-1]], levels[finite[-1]]
+                lower = -16 - 13 * named.count(finite[-1])
+                named.append(finite[-1])
                 axes.annotate(
-                    f"$2^{{{bits}}}$", last, (14, -16), textcoords="offset points", color=colour, ha="center"
+                    f"$2^{{{bits}}}$",
+                    last,
+                    (14, lower),
+                    textcoords="offset points",
+                    color=colour,
+                    ha="center",
                 )
             data[f"epsilon_{side}_{bits}"] = levels
         axes.set_xlabel(r"$\varepsilon$ of the design")
