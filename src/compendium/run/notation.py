@@ -35,21 +35,11 @@ def markdown(text: str) -> str:
 def number(text: str) -> str:
     """A number with its sign and its power of ten as they are printed; anything else as it is.
 
-<<<<<<< HEAD
-    >>> number("-2.50e-06"), number("1.0e+00"), number("17"), number("none")
-    ('−2.50·10<sup>−6</sup>', '1.0', '17', 'none')
-=======
     >>> number("-2.50e-06"), number("2.50e+00"), number("17"), number("none")
     ('−2.50·10<sup>−6</sup>', '2.50', '17', 'none')
->>>>>>> 86104370b0465e4fffb50fa1e11681a8bad55280
     """
     if not NUMBER.fullmatch(text):
         return text
     digits, _, power = text.replace("-", "−").lower().partition("e")
-<<<<<<< HEAD
-    exponent = power.replace("+", "").replace("−0", "−").lstrip("0")
-    return f"{digits}·10<sup>{exponent}</sup>" if exponent else digits
-=======
     power = power.replace("+", "").replace("−0", "−").lstrip("0")
     return f"{digits}·10<sup>{power}</sup>" if power.strip("−") else digits
->>>>>>> 86104370b0465e4fffb50fa1e11681a8bad55280
