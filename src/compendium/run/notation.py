@@ -7,16 +7,16 @@ import re
 NUMBER = re.compile(r"[-−+±]?([\d.,/]+([eE][-+]?\d+)?( ?%)?|∞)")
 """A number as a program writes it."""
 SET_ALREADY = re.compile(r"(`[^`]*`|\$[^$]*\$)")
-EXPONENT = re.compile(r"\^\(([^()]*)\)|\^([−-]?\w+)")
+EXPONENT = re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)|\^([−-]?\w+)")
 STAR = re.compile(r"(?<=\b[DEFz])\*(?!\*)")
-INDEX = re.compile(r"(?<=[δγ])_(\w)")
+INDEX = re.compile(r"(?<=[δγ])_(\d+|\w)")
 
 
 def raised(text: str) -> str:
     """Exponents and stars raised and indices lowered, as HTML.
 
-    >>> raised("p^Q = 2^−16·e^(γz²), E*, δ_D(ε)")
-    'p<sup>Q</sup> = 2<sup>−16</sup>·e<sup>γz²</sup>, E<sup>∗</sup>, δ<sub>D</sub>(ε)'
+    >>> raised("p^Q = 2^−16·e^(−γ(z−1)²), E*, δ_25(ε)")
+    'p<sup>Q</sup> = 2<sup>−16</sup>·e<sup>−γ(z−1)²</sup>, E<sup>∗</sup>, δ<sub>25</sub>(ε)'
     """
     text = EXPONENT.sub(lambda match: f"<sup>{match[1] or match[2]}</sup>", text)
     return INDEX.sub(r"<sub>\1</sub>", STAR.sub("<sup>∗</sup>", text))
