@@ -216,7 +216,7 @@ def test_bad_input_is_refused_in_one_sentence() -> None:
 
 def test_a_picture_refuses_more_noises_than_it_can_tell_apart() -> None:
     pmfs = {str(i): [0.25, 0.5, 0.25] for i in range(7)}
-    with pytest.raises(ValueError, match="a figure must have at most 6 noises, got 7"):
+    with pytest.raises(ValueError, match="a figure must have at most 4 curves, got 7"):
         pictures.noise_shapes("x", epsilon=0.5, pmfs=pmfs)
-    with pytest.raises(ValueError, match="a figure must have at most 7 points, got 8"):
+    with pytest.raises(ValueError, match="a figure must have at most 5 points, got 8"):
         pictures.trade_off("x", epsilon=0.5, support=2, points={str(i): (1.0, 0.1) for i in range(8)})

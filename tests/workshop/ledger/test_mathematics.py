@@ -52,12 +52,12 @@ def test_no_formula_of_the_ledger_is_left_in_the_notation_of_a_program() -> None
         for entry in (*recorded.paper, *recorded.ours)
         for text in (entry.claim.printed, entry.claim.reading, entry.correction)
     }
-    formulas = {text for text in texts if re.search(r"\*|exp\(|sum\(|>=|<=|==|\beps\b", text)}
+    formulas = {text for text in texts if re.search(r"\*|exp\(|sum\(|>=|<=|==", text)}
     assert len(formulas) > 100
     for formula in formulas:
         shown = latex(formula)
         assert shown, formula
         assert shown.count("{") == shown.count("}")
         assert shown.count(r"\left") == shown.count(r"\right")
-        assert not re.search(r"\*|exp\(|sum\(|>=|<=|==|\beps\b|_Q", shown), shown
+        assert not re.search(r"(?<!\^)\*|exp\(|sum\(|>=|<=|==|\beps\b|_Q", shown), shown
     assert claims.load()["priv-prop2-case1"].printed in formulas

@@ -243,7 +243,9 @@ def test_a_claim_that_is_stored_and_missing_is_noticed(
 
 def test_the_glance_has_the_counts_and_what_is_contradicted() -> None:
     stated = claims.load()
-    entries = [verdicts.settle(stated[name]) for name in ("ex1-support", "exp-variance-16")]
+    names = ("ex1-support", "exp-variance-16", "ex1-p12", "guide-delta-domain")
+    entries = [verdicts.settle(stated[name]) for name in names]
     shown = readme.glance(book.Book(tuple(entries), (), ()))
-    assert "| 2 | 1 | 0 | 0 | 0 | 0 | 0 | 1 |" in shown
-    assert shown.endswith(f": 1e-10.* {entries[1].because}")
+    assert shown.startswith("Of 4 statements of the paper 1 hold as printed; 1 fail:\n\n- Order of magnitude")
+    assert "KEYSIZE 2<sup>16</sup>: 1e-10 (Section V-C)\n" in shown
+    assert "Between them are: 2 slip. [The errata]" in shown

@@ -32,10 +32,11 @@ def test_errata_have_a_block_for_each_kind_of_verdict() -> None:
     assert "- **One direction only** (1). " in text
     assert "*Section V-B, eqs. (45)–(46), line 338. At stake: conclusion. Ledger: `post-guarantee`.*" in text
     assert (
-        "- **Printed.** `(ε^Q, δ^Q)-DP`\n- **Read as.** `forward <= delta_Q and backward <= delta_Q`" in text
-    )
+        "- **Printed.** (ε<sup>Q</sup>, δ<sup>Q</sup>)-DP\n"
+        r"- **Read as.** $\mathrm{forward} \le \delta^Q\text{ and }\mathrm{backward} \le \delta^Q$"
+    ) in text
     assert "- **It should be.** 0.013165377565781\n- **What is true.** 0.01316537756578073430." in text
     assert "- **What was printed.** p(±11)." in text
-    assert "- **It should be.** `0 < delta < 1`\n- **Checked.** Fails in 6 of the 10 cases tried" in text
+    assert "- **It should be.** $0 < \\delta < 1$\n- **Checked.** Fails in 6 of the 10 cases tried" in text
     assert "- *where the support is full*: confirmed (0.00666887)" in text
     assert errata.item(entries[0]) in text
