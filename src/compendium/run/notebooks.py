@@ -11,7 +11,7 @@ from compendium.run.places import ROOT
 
 FOLDER = ROOT / "notebooks"
 HIDDEN = "hide-input"
-"""The tag of cells whose code is folded away: it serves the regression, not the reader."""
+"""The tag of cells whose code is folded away: it prepares, lays out or checks what a reader sees."""
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
