@@ -19,7 +19,7 @@ def rates(
     name: str, *, offices: Mapping[str, Office], right: Mapping[str, Sequence[bool]], asks: int
 ) -> Drawing:
     """The rate of one strategy after more and more rounds, its interval, the bound and the best rate."""
-    figure, panels = canvas(9.6, 4.2, columns=len(offices))
+    figure, panels = canvas(6.4, 7.6, rows=len(offices))
     data: dict[str, list[Any]] = {
         column: [] for column in ("office", "rounds", "right", "low", "high", "best", "bound")
     }
@@ -36,7 +36,8 @@ def rates(
         axes.axhline(best, color=GREEN, linestyle=":", label="best possible")
         axes.axhline(bound, color=ORANGE, linestyle="--", label="bound by (ε, δ)")
         several = f", {asks} answers" if answers > 1 else ""
-        axes.set(xscale="log", xlabel="rounds", ylim=(0, 1.03), title=f"the {title} office{several}")
+        axes.set(xscale="log", ylabel="right guesses", ylim=(0, 1.03))
+        axes.set_title(f"the {title} office{several}", loc="left")
         axes.xaxis.set_major_formatter(ScalarFormatter())
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -50,7 +51,7 @@ def rates(
             f"{title}: {last.rate:.3f} after {last.rounds} rounds, interval {last.low:.3f} to "
             f"{last.high:.3f}, best {best:.3f}, bound {bound:.3f}"
         )
-    panels[0].set_ylabel("right guesses")
+    panels[-1].set_xlabel("rounds")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     caption = (
         "The best guess, played on: the share of right guesses so far, its 95 % interval, the best possible "

@@ -32,6 +32,8 @@ DECADES = 6
 HIGHEST = 1.5
 """Ratios ε^Q/ε above this are not drawn to scale."""
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 WIDEST = 100
 """The symmetric rule's search can take seconds beyond this support, too long for a picture of many."""
 
@@ -70,7 +72,8 @@ def curve_axes(axes: Any, explored: Explored) -> None:
     height = float(explored.delta)
     if height:  # what float64 cannot hold is below every picture
         onset = float(explored.plateau_onset)
-        axes.plot(onset, height, "o", color=BLUE, markersize=6, label=say("plateau_begins"))
+        ring: Any = {"markersize": 9, "markerfacecolor": "none", "markeredgewidth": 1.5}
+        axes.plot(onset, height, "o", color=BLUE, **ring, label=say("plateau_begins"))
     axes.axvline(epsilon, color=GREY, linewidth=0.8)
     axes.axhline(delta, color=GREY, linewidth=0.8)
     axes.plot(epsilon, delta, "+", color="black", markersize=12, label=say("wanted"))
@@ -81,7 +84,7 @@ def curve_axes(axes: Any, explored: Explored) -> None:
 
 
 def _plain_decades(axis: Any) -> None:
-    """Label a logarithmic axis without formulas, whose typesetting would be most of a redraw."""
+    """Label a logarithmic axis without formulas, as setting them would be most of a redraw."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(subs=(1,) if high > 50 * low else (1, 2, 5), numticks=7))
     axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
@@ -89,15 +92,16 @@ def _plain_decades(axis: Any) -> None:
 
 
 def short(value: float) -> str:
-    """A number to two digits, as one would type it.
+    """A number to two digits, small ones with a power of ten in plain characters.
 
     >>> short(0.5), short(1.0), short(1e-05), short(2.5e-10)
-    ('0.5', '1', '1e-5', '2.5e-10')
+    ('0.5', '1', '10⁻⁵', '2.5·10⁻¹⁰')
     """
     if value >= 0.01 or value == 0:
         return f"{value:.2g}"
     digits, power = f"{value:.1e}".split("e")
-    return f"{digits.removesuffix('.0')}e{int(power)}"
+    raised = f"10{str(int(power)).translate(RAISED)}"
+    return raised if digits == "1.0" else f"{digits.removesuffix('.0')}·{raised}"
 
 
 def live(draw: Callable[[Any, Explored], None], explored: Explored) -> bytes:

@@ -27,7 +27,7 @@ ANNOTATED = 6
 def who_publishes_what(name: str, noise: OfVariance) -> Drawing:
     """The transition matrix of the rows: with which probability each count is published as each value."""
     figure, axes = canvas(6.4, 4.6)
-    support, largest = noise.support, noise.support + 2
+    support, largest = noise.support, noise.support + 1
     rows = small.noise_table(noise)
     matrix = small.transition_matrix(rows, largest=largest)
     edges = [np.arange(size + 1) - 0.5 for size in matrix.shape]
@@ -39,7 +39,7 @@ def who_publishes_what(name: str, noise: OfVariance) -> Drawing:
     for (count, value), mass in np.ndenumerate(matrix):
         if support <= ANNOTATED and mass >= 0.005:
             colour = "white" if mass > 0.4 else "black"
-            axes.text(value, count, f"{mass:.2f}", ha="center", va="center", fontsize=8, color=colour)
+            axes.text(value, count, f"{mass:.2f}", ha="center", va="center", fontsize=10, color=colour)
     axes.invert_yaxis()
     axes.grid(visible=False)
     axes.set(xlabel="published value", ylabel="true count")
