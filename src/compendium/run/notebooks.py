@@ -22,7 +22,7 @@ def paths() -> list[Path]:
 
 PARTS = {
     "Part I: the paper, section by section": range(11),
-    "Part II: past the paper": (*range(11, 17), 19),
+    "Part II: past the paper": (*range(11, 17), 19, 20),
     "To play with": (17, 18),
 }
 """The parts of the course and the numbers of their notebooks, as the map and the pages show them."""

@@ -22,6 +22,7 @@ from compendium.figures import (
     cell_key_size,
     cell_keys,
     choosing_the_variance,
+    combined_cells,
     design_guide,
     drawing,
     high_precision,
@@ -98,14 +99,15 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "who_publishes_what": lambda: small_counts.who_publishes_what("x", OfVariance(3, 1)),
     "protection": lambda: small_counts.protection("x", OfVariance(3, 1), epsilon=0.5),
     "bias_of_clamping": lambda: small_counts.bias_of_clamping("x", OfVariance(3, 1)),
-    "carry_by_bit": lambda: a_release.carry_by_bit(
+    "carry_by_bit": lambda: combined_cells.carry_by_bit(
         "x", {"sums": carry.seen("sums", lines=50, seed=1)}, exact=Fraction(17, 32)
     ),
-    "tiled_counts": lambda: a_release.tiled_counts("x", [1, 1, 1, 4, 4, 6]),
-    "unequal_answers": lambda: a_release.unequal_answers("x", table(256), others=[1, 5, 20]),
-    "averages": lambda: a_release.averages(
+    "tiled_counts": lambda: combined_cells.tiled_counts("x", [1, 1, 1, 4, 4, 6]),
+    "unequal_answers": lambda: combined_cells.unequal_answers("x", table(256), others=[1, 5, 20]),
+    "averages": lambda: combined_cells.averages(
         "x", partitions=[1, 4], shares={"exact": [0.1, 0.2], "sums": [0.0, 0.3], "designed": [0.1, 0.1]}
     ),
+    "published": lambda: a_release.published("x", ["0 to 9", "80 or more"], [3, 12], [-1, 15], error=4.0),
 }
 
 

@@ -307,7 +307,7 @@ OTHER: dict[str, dict[str, Any]] = {
         "rounds": 300,
         "seed": 7,
     },
-    "19-a-release": {
+    "19-combined-cells": {
         "epsilon": 1.0,
         "delta": 1e-3,
         "lines": 2000,
@@ -317,6 +317,7 @@ OTHER: dict[str, dict[str, Any]] = {
         "partitions": [2, 9],
         "seed": 3,
     },
+    "20-a-release": {"epsilon": 1.0, "delta": 1e-3, "seed": 3},
 }
 
 
@@ -341,7 +342,7 @@ EXTREME: dict[str, dict[str, Any]] = {
         "asks": 1,
         "rounds": 1,
     },
-    "19-a-release": {
+    "19-combined-cells": {
         "epsilon": 2.0,
         "delta": 0.3,
         "lines": 1,
@@ -350,6 +351,7 @@ EXTREME: dict[str, dict[str, Any]] = {
         "groups": 1,
         "partitions": [1],
     },
+    "20-a-release": {"epsilon": 0.1, "delta": 1e-9, "seed": 0},
 }
 
 
