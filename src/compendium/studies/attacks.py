@@ -143,7 +143,7 @@ def _first(cell: Integers, order: Integers) -> tuple[Integers, Integers]:
 
 def _keyed(people: Any, by: Sequence[str], id: str, file: Path) -> Any:
     """The columns that are needed, with record keys from a secret."""
-    keys = record_keys.of_ids(people[id].combine_chunks(), secret.read(file))
+    keys = record_keys.of_ids([people[id].combine_chunks()], secret.read(file))
     return pa.table({**{name: people[name] for name in by}, **dict(zip(record_keys.KEYS, keys, strict=True))})
 
 

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
@@ -33,7 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        with stopping.stoppable(final=arguments is None) as options.check:
+        with (
+            stopping.stoppable(final=arguments is None) as options.check,
+            warnings.catch_warnings(category=UserWarning, action="always"),
+        ):
+            warnings.showwarning = _warned
             answer = options.run(options)
     except KeyboardInterrupt as interrupt:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
@@ -53,6 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{PROGRAM}: the answer cannot be printed: {error.strerror}", file=sys.stderr)
         return 1
     return int(answer.status)
+
+
+def _warned(message: Warning | str, *_: object, **__: object) -> None:
+    """Say at once what an office should look at."""
+    print(f"{PROGRAM}: {message}", file=sys.stderr)
 
 
 def _system_error(error: OSError) -> str:

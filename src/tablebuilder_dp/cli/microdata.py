@@ -27,6 +27,7 @@ from tablebuilder_dp.support import parameters
 KEYS = "record_key_1 record_key_2 record_key_3 record_key_4"
 KINDS = ("cells", "records", "sums")
 NEIGHBOURS = ("add-or-remove", "replace")
+FILES = "a .parquet or .csv file (also .tsv, .txt, and .gz of these)"
 SMALL_COUNTS = ("signed", "clamped", "rows")
 PER_CELL = {"slack": str(float(design.PAPER_SLACK)), "keysize": "2^32", "rule": RULES[0]}
 """What a design of one cell takes if nothing else is asked for; nothing else has these options."""
@@ -38,17 +39,24 @@ def register(command: Register) -> None:
     secret.add_argument("-o", "--output", default="key.bin", metavar="FILE", help="default: %(default)s")
 
     keys = command("keys", _keys, "give every record its keys, by a keyed hash of its id")
-    keys.add_argument("records", metavar="RECORDS", help="a .parquet or .csv file, a record a row")
-    keys.add_argument("--id", required=True, metavar="COLUMN", help="a different integer or text each")
+    keys.add_argument("records", metavar="RECORDS", help=f"{FILES}, a record a row")
+    keys.add_argument(
+        "--id",
+        required=True,
+        nargs="+",
+        metavar="COLUMN",
+        help="a different integer or text each; several columns, such as household person, are one id",
+    )
     keys.add_argument("--secret-file", required=True, metavar="FILE", help="as the command secret writes it")
     _add_output(keys, "the records with their keys, .parquet or .csv")
+    _add_text(keys)
     _add_memory(keys)
 
     perturb = command(
         "perturb", _perturb, "publish a perturbed table and a statement of its (epsilon, delta)"
     )
     perturb.add_argument(
-        "records", metavar="RECORDS", help="one row a person: .parquet, .csv or a folder of .parquet files"
+        "records", metavar="RECORDS", help=f"one row a person: {FILES} or a folder of .parquet files"
     )
     perturb.add_argument("--by", required=True, nargs="+", metavar="COLUMN", help="the table's variables")
     perturb.add_argument("--margins", action="store_true", help="all totals too, each with its own noise")
@@ -174,6 +182,7 @@ def register(command: Register) -> None:
         metavar="FILE",
         help="where what is published is entered, and what its budget refuses (default: beside the secret)",
     )
+    _add_text(perturb)
     perturb.add_argument("--spark", metavar="MASTER", help="use Spark at this master, such as local[2]")
     _add_memory(perturb)
     _add_output(perturb, "the published table, .parquet or .csv; its statement stands beside it")
@@ -208,6 +217,25 @@ def _add_output(parser: argparse.ArgumentParser, help: str) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=help)
 
 
+def _add_text(parser: argparse.ArgumentParser) -> None:
+    text = parser.add_argument_group("text files", "found in the file if not given")
+    text.add_argument("--delimiter", metavar="C", help="between fields, such as ; or tab")
+    text.add_argument("--encoding", metavar="NAME", help="such as cp1252; UTF-8 and UTF-16 are found")
+    text.add_argument(
+        "--no-header", action="store_true", help="no line of names: columns are column_1, column_2, ..."
+    )
+
+
+def _records(options: argparse.Namespace) -> Any:
+    """The path of the records, with how they are written if that is given."""
+    from tablebuilder_dp import microdata
+
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
+    if delimiter is None and options.encoding is None and not options.no_header:
+        return options.records
+    return microdata.Csv(options.records, delimiter, options.encoding, header=not options.no_header)
+
+
 def _add_memory(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory", metavar="SIZE", help="use disk beyond this, such as 2GB")
 
@@ -238,7 +266,7 @@ def _keys(options: argparse.Namespace) -> Answer:
 
     with _bar(options, "keys") as progress:
         microdata.add_keys(
-            options.records,
+            _records(options),
             options.output,
             id=options.id,
             secret_file=options.secret_file,
@@ -308,7 +336,7 @@ def _perturb(options: argparse.Namespace) -> Answer:
     protection = _protection(options, layout, categories)
     with _session(options.spark) as spark:
         made = microdata.perturb(
-            options.records,
+            _records(options),
             by=options.by,
             protection=protection,
             margins=options.margins,

@@ -1,8 +1,9 @@
 """Real tables: from microdata to a release and what may be promised about it.
 
 `make_secret` writes the office's secret. A `Release` is read from a file (`release_file`), planned (`plan`)
-and published, and its account is kept (`journal`, `account`). `perturb` counts and perturbs one table
-(`layout`, `records`, `cells`, `cell_keys`, `publish`) with a noise that `design`, `design_per_cell` or
+and published, and its account is kept (`journal`, `account`). Records come from files, with `Csv` from those
+that do not say how they are written, or are tables in memory (`sources`). `perturb` counts and perturbs one
+table (`layout`, `records`, `cells`, `cell_keys`, `publish`) with a noise that `design`, `design_per_cell` or
 `from_table` provides (`protection`); results state their guarantee (`statement`, `words`). `add_keys` gives
 every record its keys, for noise that follows the people (`record_keys`). `write_census` makes up a census to
 try it all on (`census`). The mathematics is that of the modules above; only here are DuckDB, Arrow, Spark and
@@ -18,9 +19,11 @@ from tablebuilder_dp.microdata.publish import Published, perturb
 from tablebuilder_dp.microdata.record_keys import add_keys
 from tablebuilder_dp.microdata.release import PublishedRelease, Release
 from tablebuilder_dp.microdata.secret import make as make_secret
+from tablebuilder_dp.microdata.sources import Csv
 
 __all__ = [
     "Account",
+    "Csv",
     "Layout",
     "Plan",
     "Protection",

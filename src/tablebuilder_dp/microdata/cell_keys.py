@@ -125,7 +125,7 @@ def input_digest(hidden: secret.Secret, source: Any) -> Iterator[Future[bytes]]:
     with ThreadPoolExecutor(1) as pool:
         paths = _paths(source)
         before = [path.stat() for path in paths]
-        parts = _of_files(paths, stopped) if paths else _of_table(source)
+        parts = _of_files(source, paths, stopped) if paths else _of_table(source)
         try:
             yield pool.submit(_digest, hidden, parts)
         finally:
@@ -138,13 +138,12 @@ def input_digest(hidden: secret.Secret, source: Any) -> Iterator[Future[bytes]]:
 
 
 def _paths(source: Any) -> Sequence[Path]:
-    if not isinstance(source, str | Path):
+    if not sources.is_place(source):
         return ()
-    path = Path(str(source).removeprefix("file:"))
-    if not path.exists():
+    if not sources.path(source).exists():
         allowed = "files that this machine can read, as keys of cells need their bytes"
-        raise parameters.wrong_value("records", allowed, str(source))
-    return sources.files(path).paths
+        raise parameters.wrong_value("records", allowed, str(sources.origin(source)))
+    return sources.files(source).paths
 
 
 def _digest(hidden: secret.Secret, parts: Iterable[bytes | memoryview]) -> bytes:
@@ -160,8 +159,14 @@ def _digest(hidden: secret.Secret, parts: Iterable[bytes | memoryview]) -> bytes
     return hmac.digest(hidden.key("input digest"), tag.tag, "sha256")
 
 
-def _of_files(paths: Sequence[Path], stopped: threading.Event) -> Iterator[bytes | memoryview]:
-    """Each file's size in eight bytes, then its content."""
+def _of_files(source: Any, paths: Sequence[Path], stopped: threading.Event) -> Iterator[bytes | memoryview]:
+    """Each file's size in eight bytes, then its content; before them how it is read, if not as usual.
+
+    The same bytes, read in another way, are other records: they must not share their noise.
+    """
+    dialect = sources.files(source).dialect
+    if dialect is not None and not dialect.usual:
+        yield repr(tuple(dialect)).encode()
     room = memoryview(bytearray(1 << 20))
     for path in paths:
         yield path.stat().st_size.to_bytes(8)

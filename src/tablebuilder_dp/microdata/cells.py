@@ -7,8 +7,9 @@ missing form a cell like any other.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ TYPES: Mapping[str, Any] = {
     "number": pa.float64(),
     "boolean": pa.bool_(),
     "date": pa.date32(),
+    "time": pa.timestamp("us"),
 }
 """The kinds of columns that have categories, and what they are in the published table."""
 
@@ -36,6 +38,9 @@ PEOPLE_MAX = 2**31
 
 VARIABLES_MAX = 62
 """The most variables of several tables that are counted together."""
+
+UNIT = 10**15
+"""Record keys that are decimals in [0, 1) are summed in this part of 1: float64 holds their 15 digits."""
 
 _FEW = 1 << 20  # cells that are summed up much faster than records are counted
 _ENOUGH = 1000  # the mean of this many uniform keys is below 3/4 of its value with a chance of 1e-40
@@ -71,7 +76,8 @@ def query(
 
     A partition is given by the places of its variables in ``by``. If there are several, the records are first
     counted by all variables together where these cells are few (``small``): a margin is then a sum over cells
-    in place of records. ``valid`` counts the records whose keys are keys.
+    in place of records. ``valid`` counts the records whose keys are keys. Sums are texts where keys are
+    decimals, as they may pass 2^63.
     """
     variables = [variable.alias for variable in by]
     listed, components = ", ".join(variables), [f"k{place}" for place in range(len(keys))]
@@ -98,7 +104,8 @@ def query(
         sets = (", ".join(variables[place] for place in partition) for partition in partitions)
         grouped = f"GROUPING SETS ({', '.join(f'({names})' for names in sets)})"
         totals = [f"CAST(GROUPING({alias}) AS BIGINT) AS total_{alias}" for alias in variables]
-    outer = [f"CAST({made} AS BIGINT) AS {name}" for name, made in measures.items()]
+    types = {f"sum_{name}": _sum_type(key) for key, name in zip(keys, components, strict=True)}
+    outer = [f"CAST({made} AS {types.get(name, 'BIGINT')}) AS {name}" for name, made in measures.items()]
     asked = ", ".join([*variables, *totals, *outer])
     return f"SELECT {asked} FROM {source} GROUP BY {grouped}"  # noqa: S608
 
@@ -108,8 +115,16 @@ def _lowest(keys: Sequence[Any]) -> int:
     return 1 if len(keys) > 1 else 0
 
 
+def _sum_type(key: Column) -> str:
+    return "VARCHAR(40)" if key.kind == "number" else "BIGINT"
+
+
 def _key(key: Column, low: int) -> str:
     """A record key as an integer; what is none, or a text that is no plain decimal, is missing."""
+    if key.kind == "number":
+        number = f"CAST({key.alias} AS DOUBLE)"
+        units = f"CAST(ROUND({number} * {UNIT}) AS DECIMAL(38, 0))"
+        return f"CASE WHEN {number} >= 0 AND {number} < 1 THEN {units} END"
     number = f"TRY_CAST({key.alias} AS BIGINT)"
     plain = "" if key.kind == "integer" else f" AND CAST({number} AS VARCHAR(20)) = {key.alias}"
     return f"CASE WHEN {number} BETWEEN {low} AND {2**BITS - 1}{plain} THEN {number} END"
@@ -134,13 +149,8 @@ def count(
     given = categories or {}
     names = list(dict.fromkeys(name for layout in layouts for name in layout.by))
     variables = [with_categories(records, name, "by") for name in names]
-    components = [column(records, name, "record_keys") for name in keys]
-    for component in components:
-        if component.kind not in ("integer", "text"):
-            raise ValueError(
-                f"record_keys must name columns of integers, got {component.name!r}, "
-                f"which is of type {component.kind}"
-            )
+    components = [_component(records, name, single=len(keys) == 1) for name in keys]
+    unit = UNIT if any(component.kind == "number" for component in components) else 0
     if unknown := sorted(set(given) - {known.name for known in records.columns}):
         raise parameters.wrong_value("categories", "about columns of the records", unknown[0])
     partitions = [
@@ -153,7 +163,10 @@ def count(
     rows = records.query(sql).combine_chunks()
     rows = rows.filter(pc.greater(pc.fill_null(rows["people"], 0), 0))  # no people, yet a grand total
     if keys:
-        _check_keys(rows, list(keys), keysize, any(layout.margins for layout in layouts))
+        if unit:
+            exact = [int(total or 0) for total in rows["sum_k0"].to_pylist()]
+            rows = rows.set_column(rows.column_names.index("sum_k0"), "sum_k0", [list(map(float, exact))])
+        _check_keys(rows, list(keys), keysize, any(layout.margins for layout in layouts), unit=unit)
     totals = np.zeros((len(rows), len(names)), dtype=bool)
     if f"total_{variables[0].alias}" in rows.column_names:
         totals = np.stack([rows[f"total_{v.alias}"].to_numpy() > 0 for v in variables], axis=1)
@@ -169,7 +182,10 @@ def count(
             raise _not_listed(variable.name, pc.unique(values.filter(pa.array(place < 0))))
         places.append(place)
         sets.append(listed)
-    sums = [rows[f"sum_k{place}"].to_numpy().astype(np.uint64) for place in range(len(keys))]
+    if unit:  # the fraction of the sum, as a key
+        sums = [np.array([total % unit * keysize // unit for total in exact], dtype=np.uint64)]
+    else:
+        sums = [rows[f"sum_k{place}"].to_numpy().astype(np.uint64) for place in range(len(keys))]
     everything = np.stack(places, axis=1).astype(np.int64)
     people = rows["people"].to_numpy()
     added = np.stack(sums, axis=1) if keys else np.zeros((len(rows), 0), dtype=np.uint64)
@@ -191,6 +207,31 @@ def count(
     return made
 
 
+_INTEGER = re.compile("-?[0-9]{1,18}")
+_DECIMAL = re.compile(r"\s*[0-9]*[.,][0-9]*(e-?[0-9]+)?\s*|\s*[0-9]+e-[0-9]+\s*", re.IGNORECASE)
+
+
+def _component(records: Records, name: str, *, single: bool) -> Column:
+    """A column of record keys: integers or, if it is the only one, decimals in [0, 1), as R has them.
+
+    Whether a column of texts has decimals is seen in the first of them, with a point or a comma.
+    """
+    found = column(records, name, "record_keys")
+    if found.kind not in ("integer", "text", *(["number"] if single else [])):
+        allowed = "integers, or of decimals in [0, 1)" if single else "integers"
+        raise ValueError(
+            f"record_keys must name columns of {allowed}, got {name!r}, which is of type {found.kind}"
+        )
+    if found.kind == "text" and single:
+        asked = f"SELECT {found.alias} AS k FROM {records.view} WHERE {found.alias} IS NOT NULL LIMIT 1"  # noqa: S608
+        first = records.query(asked)["k"].to_pylist()
+        if first and _DECIMAL.fullmatch(first[0]):
+            return found._replace(
+                alias=f"TRY_CAST(REPLACE({found.alias}, ',', '.') AS DOUBLE)", kind="number"
+            )
+    return found
+
+
 def with_categories(records: Records, name: str, argument: str) -> Column:
     """A column that has categories.
 
@@ -199,7 +240,8 @@ def with_categories(records: Records, name: str, argument: str) -> Column:
     variable = column(records, name, argument)
     if variable.kind not in TYPES:
         raise ValueError(
-            f"{argument} must name columns of text, integers, numbers, booleans or dates, got {name!r}, "
+            f"{argument} must name columns of text, integers, numbers, booleans, dates or times without a "
+            f"zone, got {name!r}, "
             f"which is of type {variable.kind}"
         )
     return variable
@@ -208,10 +250,9 @@ def with_categories(records: Records, name: str, argument: str) -> Column:
 def _values(variable: Column, values: Any) -> Any:
     try:
         return canonical(values, TYPES[variable.kind])
-    except pa.ArrowInvalid:  # an unsigned integer, which the error would show
-        raise ValueError(
-            f"by must name columns of integers below 2^63, which {variable.name!r} is not"
-        ) from None
+    except pa.ArrowInvalid:  # an unsigned integer or a part of a microsecond, which the error would show
+        allowed = "whole microseconds" if variable.kind == "time" else "integers below 2^63"
+        raise ValueError(f"by must name columns of {allowed}, which {variable.name!r} is not") from None
 
 
 def _in_utf8(texts: Any) -> bool:
@@ -231,25 +272,25 @@ def _not_listed(name: str, missed: Any) -> ValueError:
     return ValueError(f"categories of {name!r} must list all that occur, but {told}")
 
 
-def _check_keys(rows: Any, keys: Sequence[str], keysize: int, margins: bool) -> None:
-    """Refuse record keys that would not give every cell a key of its own."""
+def _check_keys(rows: Any, keys: Sequence[str], keysize: int, margins: bool, *, unit: int) -> None:
+    """Refuse record keys that would not give every cell a key of its own; ``unit`` is 0 for integers."""
     people, valid = (rows[name].to_numpy() for name in ("people", "valid"))
     if people.max(initial=0) >= PEOPLE_MAX:
         raise ValueError(f"records of a cell must be fewer than {PEOPLE_MAX}, got {people.max()}")
     if (valid < people).any():
         wrong = people - valid
+        allowed = "decimals in [0, 1)" if unit else f"integers from {_lowest(keys)} to {2**BITS - 1}"
         raise ValueError(
-            f"record_keys must be integers from {_lowest(keys)} to {2**BITS - 1} for every record, which "
+            f"record_keys must be {allowed} for every record, which "
             f"{', '.join(keys)} are not in {wrong.max() if margins else wrong.sum()} records"
         )
     everybody = people.max(initial=0) if margins else people.sum()
     if everybody < _ENOUGH:
         return
     means = np.array([rows[f"sum_k{place}"].to_numpy() / people for place in range(len(keys))])
-    if (np.average(means, axis=1, weights=people) < 3 / 8 * keysize).any():
-        raise ValueError(
-            f"record_keys must be spread over all of [0, {keysize}), which {', '.join(keys)} are not"
-        )
+    if (np.average(means, axis=1, weights=people) < 3 / 8 * (unit or keysize)).any():
+        room = "[0, 1)" if unit else f"[0, {keysize})"
+        raise ValueError(f"record_keys must be spread over all of {room}, which {', '.join(keys)} are not")
     if any(np.array_equal(first, second) for first, second in combinations(means, 2)):
         raise ValueError(f"record_keys must be independent, but two of {', '.join(keys)} are equal")
     if len(people) > 2 and (np.ptp(means, axis=1) <= 1e-9 * means.max(axis=1)).any():
@@ -276,14 +317,17 @@ def typed(values: Sequence[Any], kind: Any) -> Any:
     Returns an Arrow array. Raises pyarrow.ArrowException, TypeError, ValueError or OverflowError for values
     that have no such type.
     """
-    if kind == TYPES["date"]:  # also as JSON has them, 2021-08-10
-        values = [date.fromisoformat(day) if isinstance(day, str) else day for day in values]
+    if kind in (TYPES["date"], TYPES["time"]):  # also as JSON has them, 2021-08-10 or 2021-08-10T12:30
+        read = date if kind == TYPES["date"] else datetime
+        values = [read.fromisoformat(one) if isinstance(one, str) else one for one in values]
     return canonical(pa.array(values, type=kind), kind)
 
 
 def _categories(variable: Column, values: Any, given: Sequence[Any] | None) -> Any:
     if given is None:
         distinct = pc.unique(values)
+        if variable.kind == "text" and all(map(_INTEGER.fullmatch, distinct.drop_null().to_pylist())):
+            return distinct.take(pc.sort_indices(distinct.cast(pa.int64())))
         return distinct.take(pc.sort_indices(distinct))
     if isinstance(given, pa.Array):
         return _listed(variable, given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -33,9 +34,10 @@ from tablebuilder_dp.microdata.account import Entry
 from tablebuilder_dp.microdata.journal import Journal, beside
 from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout, neighbour
 from tablebuilder_dp.microdata.protection import Protection
-from tablebuilder_dp.microdata.record_keys import KEYS
+from tablebuilder_dp.microdata.record_keys import FINGERPRINT, KEYS
 from tablebuilder_dp.support import files, parameters
 
+_UNIQUE = 20  # so many categories, or fewer, name nobody
 AUDIT = ("true_count", "cell_key", "noise")
 """What is never published: shown on request, for the office's own checks."""
 
@@ -178,11 +180,17 @@ def perturb(
     chosen = _kind(keys, protection)
     names = _record_keys(chosen, record_keys)
     hidden = _secret(chosen, edition, secret_file)
+    if hidden is None and not protection.keeps_empty:
+        raise ValueError(
+            "secret_file must be given, as this noise perturbs empty cells too, with keys from the secret"
+        )
     if hidden is None and journal is not None:
         raise parameters.wrong_value("journal", "left out where there is no secret", str(journal))
     check_names(layout, [*(AUDIT if audit else []), *names])
     book = None if hidden is None else Journal(Path(journal or beside(secret_file or "")).absolute(), hidden)
-    inputs = files.inputs(source, cells, secret_file, protection.file, book and book.path)
+    inputs = files.inputs(
+        sources.origin(source), sources.origin(cells), secret_file, protection.file, book and book.path
+    )
     listed = None if cells is None else listing.read(cells, layout.by, memory=memory)
     lists, paths = listing.without_paths(layout, categories or {})
     if listed is not None:
@@ -215,15 +223,19 @@ def perturb(
     )
     if book is not None:
         book.check(entry)
-    if not isinstance(source, str | Path):
+    if not sources.is_place(source):
         source = sources.arrow_table(source)  # once, as a stream can be read only once
     with ExitStack() as reading:
         opened = reading.enter_context(records.opened(source, spark=spark, memory=memory))
+        if names == list(KEYS) and hidden is not None:
+            _check_secret(opened, hidden)
         digest = None
         if chosen == "cells" and hidden is not None:
             digest = reading.enter_context(cell_keys.input_digest(hidden, source))
         keysize = protection.table.keysize if chosen == "sums" else 2**BITS
-        (counted,) = counting.count(opened, [layout], keys=names, keysize=keysize, categories=lists)
+        known = {name: listed for name, listed in sources.levels(source).items() if name in layout.by}
+        (counted,) = counting.count(opened, [layout], keys=names, keysize=keysize, categories=known | lists)
+        _warn_of_names(counted, set(layout.by) - set(lists))
         listing.check_paths(counted, paths)
         if only_positive and protection.keeps_empty and listed is None:
             counted = listing.sorted_cells(counted)
@@ -252,6 +264,18 @@ def perturb(
         journal=book,
         entry=entry,
     )
+
+
+def _warn_of_names(counted: counting.Cells, from_data: set[str]) -> None:
+    """Warn of a variable that has nearly as many categories as there are people: it may name them."""
+    people = int(counted.counts.max(initial=0)) if counted.layout.margins else int(counted.counts.sum())
+    for name, known in zip(counted.layout.by, counted.categories, strict=True):
+        if name in from_data and len(known) > max(_UNIQUE, people // 2):
+            warnings.warn(
+                f"inside the office: {name!r} has {len(known)} categories for {people} people, so the table "
+                "may be a list of names or numbers of single people",
+                stacklevel=3,
+            )
 
 
 def check_names(layout: Layout, others: Sequence[str] = ()) -> None:
@@ -346,6 +370,15 @@ def _secret(kind: str, edition: str | None, file: str | Path | None) -> secret.S
     return None if file is None else secret.read(file)
 
 
+def _check_secret(opened: records.Records, hidden: secret.Secret) -> None:
+    """Refuse another secret than the one that made the record keys, where the records name it."""
+    marks = [field.alias for field in opened.columns if field.name == FINGERPRINT]
+    for alias in marks:
+        made_by = opened.query(f"SELECT DISTINCT {alias} AS mark FROM {opened.view} LIMIT 2")  # noqa: S608
+        if {*made_by["mark"].to_pylist()} - {hidden.fingerprint}:
+            raise ValueError("secret_file must be the secret that made the record keys, but it is another")
+
+
 def keys_of(
     kind: str,
     counted: counting.Cells,
@@ -357,18 +390,13 @@ def keys_of(
 ) -> NDArray[np.uint64]:
     """The keys of cells, of one of `cell_keys.KINDS`.
 
-    Raises ValueError where a secret is missing for sums.
+    For sums the secret may be missing where empty cells get no noise.
     """
     keysize, weights = protection.table.keysize, bytes.fromhex(protection.digest)
     if kind == "sums":
         keys = cell_keys.of_sums(counted.sums, keysize)
         empty = counted.counts == 0
-        if not protection.keeps_empty and empty.any():
-            if hidden is None:
-                raise ValueError(
-                    "secret_file must be given, as this noise perturbs empty cells too, with keys from the "
-                    "secret"
-                )
+        if not protection.keeps_empty and hidden is not None:
             keys[empty] = cell_keys.of_empty_cells(hidden, listing.descriptions(counted, empty), keysize)
         return keys
     assert hidden is not None  # noqa: S101 (for mypy: `_secret` refused)

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -33,11 +34,15 @@ KINDS: Mapping[str, str] = {
     **dict.fromkeys(["varchar", "enum", "string"], "text"),
     **dict.fromkeys(["tinyint", "smallint", "integer", "int", "bigint"], "integer"),
     **dict.fromkeys(["utinyint", "usmallint", "uinteger", "ubigint"], "integer"),
-    **dict.fromkeys(["float", "double"], "number"),
+    **dict.fromkeys(["float", "double", "decimal"], "number"),
+    **dict.fromkeys(["timestamp", "timestamp_ntz", "timestamp_s", "timestamp_ms", "timestamp_ns"], "time"),
     "boolean": "boolean",
     "date": "date",
 }
 """What the types of the engines are to us; all others are of no use as categories, ids or keys."""
+
+
+_FEW_NAMES = 30  # of more columns only those are named that are nearest to what was asked for
 
 
 class Column(NamedTuple):
@@ -75,9 +80,18 @@ def column(records: Records, name: str, argument: str) -> Column:
     for field in records.columns:
         if field.name == name:
             return field
-    names = (field.name if field.name.isprintable() else repr(field.name) for field in records.columns)
-    allowed = "the names in the first line of the CSV file" if records.csv else ", ".join(names)
-    raise parameters.wrong_value(argument, f"one of {allowed}", name)
+    names = [field.name if field.name.isprintable() else repr(field.name) for field in records.columns]
+    allowed = f"one of {', '.join(names)}"
+    if records.csv:
+        allowed = "one of the names in the first line of the CSV file"
+    elif len(names) > _FEW_NAMES:
+        near = get_close_matches(str(name), names, 3)
+        allowed = f"one of the {len(names)} columns" + (f", such as {', '.join(near)}" if near else "")
+    if argument == "record_keys":
+        allowed += " (the command keys, or add_keys, makes record keys)"
+    elif "," in str(name):
+        allowed += ", each by itself"
+    raise parameters.wrong_value(argument, allowed, name)
 
 
 def _named(names: Sequence[str], types: list[Any]) -> tuple[Column, ...]:
@@ -86,18 +100,29 @@ def _named(names: Sequence[str], types: list[Any]) -> tuple[Column, ...]:
         if first.setdefault(name, place) < place:
             both = f"columns {first[name]} and {place}"
             raise ValueError(f"records must have columns of different names, got the same in {both}")
-    kinds = (str(kind).lower().split("(")[0] for kind in types)
     return tuple(
-        Column(name, f"c{place}", KINDS.get(kind, kind))
-        for place, (name, kind) in enumerate(zip(names, kinds, strict=True))
+        Column(name, f"c{place}", _kind(str(kind).lower()))
+        for place, (name, kind) in enumerate(zip(names, types, strict=True))
     )
+
+
+def _kind(named: str) -> str:
+    """What a type of an engine is to us; a decimal is a number if float64 holds all its digits.
+
+    >>> _kind("varchar"), _kind("decimal(12,2)"), _kind("decimal(38,2)")
+    ('text', 'number', 'decimal(38,2)')
+    """
+    if (digits := re.match(r"decimal\((\d+)", named)) and int(digits[1]) > 15:
+        return named
+    kind = named.split("(")[0]
+    return KINDS.get(kind, kind)
 
 
 @contextmanager
 def opened(
     source: Any, *, spark: Any = None, memory: str | None = None, what: str = "records"
 ) -> Iterator[Records]:
-    """Open a Parquet or CSV file, a folder of Parquet files, or anything that Arrow understands as a table.
+    """Open a Parquet or text file, a folder of Parquet files, or anything that Arrow understands as a table.
 
     ``spark`` is a SparkSession to use in place of DuckDB; paths may then be any that it reads.
     ``memory``, such as "2GB", bounds what DuckDB keeps before it goes to disk. ``what`` is what an error
@@ -106,12 +131,12 @@ def opened(
     Raises ValueError where they cannot be read, TypeError for what is no source, and OSError where the system
     refuses.
     """
-    with readable(source, what):
+    with readable(source, what), tempfile.TemporaryDirectory(prefix="tablebuilder-dp-") as folder:
         if spark is not None:
-            with closing(_SparkRecords(source, spark)) as records:
+            with closing(_SparkRecords(source, spark, Path(folder))) as records:
                 yield records
         else:
-            with closing(_DuckRecords(source, memory)) as records:
+            with closing(_DuckRecords(source, memory, Path(folder))) as records:
                 yield records
 
 
@@ -148,7 +173,7 @@ def _in_our_words(error: Exception, source: Any, what: str) -> Exception:
     """An error of ours or of the system as it is, any other by what is known of it and by its type."""
     if type(error) in (ValueError, TypeError):
         return error
-    named = [str(source)] if isinstance(source, str | Path) else []
+    named = [str(sources.path(source))] if sources.is_place(source) else []
     if isinstance(error, OSError) and error.errno is not None:
         return error if error.filename else OSError(error.errno, os.strerror(error.errno), *named)
     text, kind = str(error), type(error).__name__
@@ -180,31 +205,32 @@ def _duckdb(memory: str | None, process: int) -> Any:
 
 
 class _DuckRecords:
-    def __init__(self, source: Any, memory: str | None) -> None:
+    def __init__(self, source: Any, memory: str | None, copies: Path) -> None:
         self._connection = _duckdb(memory, os.getpid()).cursor()
         if sys.stderr.isatty():  # in notebooks it would ask for widgets; a setting of this cursor alone
             self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         self.csv = sources.is_csv(source)
-        names, relation = self._relation(source)
+        names, relation = self._relation(source, copies)
         self.columns = _named(names, relation.types)
         renamed = ", ".join(f"#{place} AS {field.alias}" for place, field in enumerate(self.columns, 1))
         self.view = _new_view()
         relation.project(renamed).create_view(self.view)  # plain SQL starts sooner than a relation's query
 
-    def _relation(self, source: Any) -> tuple[Sequence[str], Any]:
-        if not isinstance(source, str | Path):
+    def _relation(self, source: Any, copies: Path) -> tuple[Sequence[str], Any]:
+        if not sources.is_place(source):
             table = sources.arrow_table(source)
             aliases = [f"c{place}" for place in range(table.num_columns)]
             return table.column_names, self._connection.from_arrow(table.rename_columns(aliases))
-        files = sources.files(source)
+        files = _copied(sources.files(source), copies)
         paths = [glob.escape(str(path)) for path in files.paths]  # a name with a star in it is one file
-        if files.kind == ".parquet":
+        if files.dialect is None:
             return files.names, self._connection.read_parquet(paths)
         return files.names, self._connection.read_csv(
             paths[0],
-            header=True,
+            header=files.dialect.header,
             columns={f"c{place}": "VARCHAR" for place in range(len(files.names))},
-            delimiter=",",
+            delimiter=files.dialect.delimiter,
+            compression="gzip" if files.dialect.gzipped else "none",
             quotechar='"',
             escapechar='"',
             auto_detect=False,
@@ -234,6 +260,15 @@ class _DuckRecords:
         self._connection.close()
 
 
+def _copied(files: sources.Files, folder: Path) -> sources.Files:
+    """The same files; a text file that is not in UTF-8 as a copy in a folder that nobody else can read."""
+    if files.dialect is None or files.dialect.encoding == "utf-8":
+        return files
+    sources.in_utf8(files.paths[0], files.dialect, folder / "records.csv")
+    in_utf8 = files.dialect._replace(encoding="utf-8", gzipped=False)
+    return files._replace(paths=(folder / "records.csv",), dialect=in_utf8)
+
+
 _ASKING: ContextVar[bool] = ContextVar("asking", default=False)
 
 
@@ -242,20 +277,21 @@ def _not_asking(_: Any) -> bool:
 
 
 class _SparkRecords:
-    def __init__(self, source: Any, spark: Any) -> None:
+    def __init__(self, source: Any, spark: Any, copies: Path) -> None:
         from pyspark.logger import PySparkLogger
 
         for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
             PySparkLogger.getLogger(name).addFilter(_not_asking)  # they log errors, which may quote records
         self.csv, names = sources.is_csv(source), None
-        if not isinstance(source, str | Path):
+        if not sources.is_place(source):
             frame = spark.createDataFrame(_signed(sources.arrow_table(source)))
-        elif Path(source).exists():
-            files = sources.files(source)
+        elif sources.path(source).exists():
+            files = _copied(sources.files(source), copies)
             names = files.names
-            frame = _read(spark, files.kind, [f"file://{path.resolve()}" for path in files.paths])
+            frame = _read(spark, files.dialect, [f"file://{path.resolve()}" for path in files.paths])
         else:  # a path that Spark alone can reach
-            frame = _read(spark, ".csv" if self.csv else ".parquet", [str(source)])
+            dialect = _USUAL if self.csv else None
+            frame = _read(spark, dialect, [str(sources.origin(source))])
         types = [field.dataType.simpleString() for field in frame.schema]
         self.columns = _named(names or frame.columns, types)
         self._spark = spark
@@ -277,16 +313,19 @@ _NOTHING = "\0tablebuilder-dp: nothing\0"
 """What Spark takes for an empty field without quotes, which then is missing: no text that a file has."""
 
 
-def _read(spark: Any, kind: str, paths: list[str]) -> Any:
-    """A Spark frame of files; of CSV files all columns are text, as DuckDB reads them."""
+_USUAL = sources.Dialect(",", "utf-8", header=True, gzipped=False)
+
+
+def _read(spark: Any, dialect: sources.Dialect | None, paths: list[str]) -> Any:
+    """A Spark frame of files; of text files all columns are text, as DuckDB reads them."""
     if wild := next((path for path in paths if set("*?[]{}\\") & set(path)), None):
         raise parameters.wrong_value("records", "a path without * ? [ ] { } for Spark", wild)
-    if kind == ".parquet":
+    if dialect is None:
         return spark.read.parquet(*paths)
     return spark.read.csv(
-        paths, header=True, multiLine=True, escape='"', emptyValue="", nullValue=_NOTHING,
-        ignoreLeadingWhiteSpace=False, ignoreTrailingWhiteSpace=False, mode="FAILFAST",
-        unescapedQuoteHandling="RAISE_ERROR",
+        paths, header=dialect.header, sep=dialect.delimiter, multiLine=True,
+        escape='"', emptyValue="", nullValue=_NOTHING, mode="FAILFAST",
+        ignoreLeadingWhiteSpace=False, ignoreTrailingWhiteSpace=False, unescapedQuoteHandling="RAISE_ERROR",
     )  # fmt: skip
 
 

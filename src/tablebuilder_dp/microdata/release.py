@@ -44,6 +44,7 @@ from tablebuilder_dp.microdata.records import opened
 from tablebuilder_dp.microdata.release_file import STATEMENT, Table, Variable
 from tablebuilder_dp.microdata.secret import Secret
 from tablebuilder_dp.microdata.secret import read as read_secret
+from tablebuilder_dp.microdata.sources import Csv
 from tablebuilder_dp.support import files, parameters
 
 
@@ -64,7 +65,7 @@ class Release:
     noise: str = FAMILIES[0]
     small_counts: str = SMALL_COUNTS[0]
     budget: Budget | None = None
-    records: Path | None = None
+    records: Path | Csv | None = None
     secret: Path | None = None
     journal: Path | None = None
     folder: Path | None = None
@@ -85,7 +86,7 @@ class Release:
         parameters.one_of(self.noise, "noise", FAMILIES)
         parameters.one_of(self.small_counts, "small_counts", SMALL_COUNTS[:2])
         for name in ("records", "secret", "journal", "folder"):
-            if (given := getattr(self, name)) is not None:
+            if (given := getattr(self, name)) is not None and not isinstance(given, Csv):
                 object.__setattr__(self, name, Path(given))
         for name in ("name", "output"):
             values = [getattr(table, name) for table in self.tables]
@@ -167,7 +168,7 @@ class Release:
         if self.folder is None:
             raise ValueError("release must have 'folder', where its tables are to appear")
         book = self._journal()
-        inputs = files.inputs(source, self.secret, book.path, *self.inputs)
+        inputs = files.inputs(sources.origin(source), self.secret, book.path, *self.inputs)
         if self.folder.absolute() == book.path:
             raise parameters.wrong_value("folder", "other than the journal", str(self.folder))
         names = [*(table.output for table in self.tables), *STATEMENT]
@@ -210,7 +211,7 @@ class Release:
         lists = [self.lists(table.layout) for table in self.tables]
         categories = {name: listed for each, _ in lists for name, listed in each.items()}
         layouts = [table.layout for table in self.tables]
-        if not isinstance(source, str | Path):
+        if not sources.is_place(source):
             source = sources.arrow_table(source)
         with (
             opened(source, spark=spark, memory=memory) as read,

@@ -18,12 +18,14 @@ from tablebuilder_dp.microdata import listing
 from tablebuilder_dp.microdata.account import DESIGNS, Budget
 from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout, neighbour
 from tablebuilder_dp.microdata.protection import SMALL_COUNTS
+from tablebuilder_dp.microdata.sources import Csv, refuse_address
 from tablebuilder_dp.support import parameters
 
 STATEMENT = ("statement.json", "statement.txt")
 """The files of the statement in the folder of a release."""
 
 _TOP = {"edition", "records", "secret", "journal", "folder", "privacy", "budget", "variables", "table"}
+_RECORDS = {"file", "delimiter", "encoding", "header"}
 _PRIVACY = {"epsilon", "delta", "neighbours", "noise", "small_counts"}
 _BUDGET = {"epsilon", "delta", "designs"}
 _VARIABLE = {"categories", "hierarchy", "codes", "missing"}
@@ -92,7 +94,8 @@ def read(path: str | Path) -> dict[str, Any]:
         ),
         "budget": _budget(content, neighbours),
         "folder": _place(content, "folder", file) or file.with_name(_plain(f"{file.stem}-{edition}")),
-        **{name: _place(content, name, file) for name in ("records", "secret", "journal")},
+        **{name: _place(content, name, file) for name in ("secret", "journal")},
+        "records": _records(content, file),
         "inputs": (file, *codes),
     }
 
@@ -131,6 +134,18 @@ def _text(value: Any, name: str) -> str:
 def _place(content: Mapping[str, Any], name: str, file: Path) -> Path | None:
     """A path that the file names, relative to the file."""
     return file.parent / _text(content[name], name) if name in content else None
+
+
+def _records(content: Mapping[str, Any], file: Path) -> Path | Csv | None:
+    """The file of the records, or a section with how a text file is written."""
+    given = content.get("records")
+    if not isinstance(given, dict):
+        refuse_address(given)
+        return _place(content, "records", file)
+    section = _section(content, "records", _RECORDS)
+    path = _text(_wanted(section, "file", "records"), "records.file")
+    header = _flag(section, "header", "records", default=True)
+    return Csv(file.parent / path, section.get("delimiter"), section.get("encoding"), header=header)
 
 
 def _plain(text: str) -> str:
@@ -200,8 +215,8 @@ def _are_names(names: Any) -> bool:
     return 0 < len(set(names)) == len(names)
 
 
-def _flag(entry: Mapping[str, Any], name: str, where: str) -> bool:
-    value = entry.get(name, False)
+def _flag(entry: Mapping[str, Any], name: str, where: str, *, default: bool = False) -> bool:
+    value = entry.get(name, default)
     if not isinstance(value, bool):
         raise parameters.wrong_type(f"{where}.{name}", "true or false", value)
     return value

@@ -42,6 +42,11 @@ class Secret:
         info = encoded(purpose.encode(), *fields) if fields else purpose.encode()
         return HKDF(SHA256(), LENGTH, salt=None, info=info).derive(self._content)
 
+    @property
+    def fingerprint(self) -> str:
+        """What tells this secret from another and says nothing else about it."""
+        return self.key("fingerprint")[:8].hex()
+
 
 def encoded(*fields: bytes) -> bytes:
     """Fields one after the other, each behind its length in eight bytes: no two lists give the same bytes.

@@ -1,60 +1,171 @@
-"""Where records may come from: a Parquet or CSV file, a folder of Parquet files, a table in memory."""
+"""Where records may come from: Parquet, CSV as it is written in Europe too, a table in memory."""
 
 from __future__ import annotations
 
+import codecs
 import csv
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.parquet
 
-from tablebuilder_dp.microdata import formats
 from tablebuilder_dp.support import parameters
+
+TEXTS = (".csv", ".tsv", ".tab", ".txt")
+"""Endings of text files with fields, each also with .gz behind it."""
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+"""What can be found between fields; any other character must be given."""
+
+MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+"""How a file begins whose encoding is known by that."""
+
+_ADDRESS = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+@dataclass(frozen=True)
+class Csv:
+    """A text file with fields, if how it is written cannot be found in it.
+
+    The ``delimiter`` is found in the first two lines, the ``encoding`` by a mark at the beginning, else it is
+    UTF-8. Without a ``header`` the columns are called column_1, column_2 and so on.
+    """
+
+    path: str | Path
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str | Path):
+            raise parameters.wrong_type("records", "the path of a file", self.path)
+        if self.delimiter is not None and (
+            not isinstance(self.delimiter, str)
+            or len(self.delimiter) != 1
+            or not self.delimiter.isascii()
+            or self.delimiter in '"\r\n'
+        ):
+            raise parameters.wrong_value("delimiter", "one character, such as ;", self.delimiter)
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except (LookupError, TypeError):
+                allowed = "one that Python knows, such as cp1252 or utf-16"
+                raise parameters.wrong_value("encoding", allowed, self.encoding) from None
+
+
+class Dialect(NamedTuple):
+    """How a text file is written: between fields, in which encoding, with names in the first line or not."""
+
+    delimiter: str
+    encoding: str
+    header: bool
+    gzipped: bool
+
+    @property
+    def usual(self) -> bool:
+        """Whether it is the usual one."""
+        return (self.delimiter, self.encoding, self.header) == (",", "utf-8", True)
 
 
 class Files(NamedTuple):
-    """Files of one kind (``.parquet`` or ``.csv``) and the names of their columns."""
+    """Files of one kind and the names of their columns; a text file has a dialect."""
 
-    kind: str
     paths: tuple[Path, ...]
     names: tuple[str, ...]
+    dialect: Dialect | None = None
 
 
-def files(source: str | Path) -> Files:
+def is_place(source: Any) -> bool:
+    """Whether a source is a file or folder, and no table in memory."""
+    return isinstance(source, str | Path | Csv)
+
+
+def path(source: str | Path | Csv) -> Path:
+    """Where a file or folder is."""
+    return Path(str(source.path if isinstance(source, Csv) else source).removeprefix("file:"))
+
+
+def origin(source: Any) -> Any:
+    """A source, or where it is: what no output may replace."""
+    return source.path if isinstance(source, Csv) else source
+
+
+def is_csv(source: Any) -> bool:
+    """Whether a source is a text file with fields, by its name.
+
+    >>> is_csv("people.csv"), is_csv("people.TSV.gz"), is_csv("people.parquet")
+    (True, True, False)
+    """
+    return isinstance(source, Csv) or (
+        is_place(source) and str(source).lower().removesuffix(".gz").endswith(TEXTS)
+    )
+
+
+def refuse_address(source: Any) -> None:
+    """Refuse an address such as s3://…, which is no file of this machine.
+
+    Raises ValueError, with the ways to do it.
+    """
+    if isinstance(source, str) and _ADDRESS.match(source):
+        raise ValueError(
+            "records must be a file of this machine or a table in memory, got "
+            f"{_without_password(source)!r}: download it, or read it in Python (duckdb, pyarrow.dataset, "
+            "pandas.read_sql) and give the table; with Spark, any path that it reads may be given"
+        )
+
+
+def _without_password(address: str) -> str:
+    return re.sub(r"//[^/@]*@", "//", address).partition("?")[0]
+
+
+def files(source: str | Path | Csv) -> Files:
     """What is to be read for a path: one file, or all Parquet files of a folder, of one schema.
 
     Raises ValueError for any other file or folder, and OSError where it cannot be opened.
     """
-    path = Path(source)
-    path.stat()  # a file that is missing is named by the system
-    if not path.is_dir():
-        kind = formats.suffix(path, "records")
-        names = csv_header(path) if kind == ".csv" else pyarrow.parquet.read_schema(path).names
-        return Files(kind, (path,), tuple(names))
-    visible = sorted(entry for entry in path.iterdir() if entry.name[0] not in "._")  # _SUCCESS and the like
+    refuse_address(source)
+    place = path(source)
+    place.stat()  # a file that is missing is named by the system
+    if is_csv(source) and not place.is_dir():
+        found = _dialect(source if isinstance(source, Csv) else Csv(place))
+        return Files((place,), _names(place, found), found)
+    if not place.is_dir():
+        if place.suffix.lower() != ".parquet":
+            allowed = f"a file whose name ends in .parquet, {', '.join(TEXTS)} or one of these with .gz"
+            raise parameters.wrong_value("records", allowed, str(place))
+        return Files((place,), tuple(pyarrow.parquet.read_schema(place).names))
+    visible = sorted(entry for entry in place.iterdir() if entry.name[0] not in "._")  # _SUCCESS and the like
     paths = [entry for entry in visible if entry.suffix.lower() == ".parquet"]
     if not paths or any(entry.is_dir() for entry in visible):
         allowed = "a folder with .parquet files in it and no other folders"
-        raise parameters.wrong_value("records", allowed, str(path))
+        raise parameters.wrong_value("records", allowed, str(place))
     schema = pyarrow.parquet.read_schema(paths[0])
     for other in paths[1:]:
         if not schema.equals(pyarrow.parquet.read_schema(other)):
             allowed = f"files of one schema, that of {paths[0].name}"
             raise parameters.wrong_value("records", allowed, str(other))
-    return Files(".parquet", tuple(paths), tuple(schema.names))
-
-
-def is_csv(source: Any) -> bool:
-    """Whether a source is a CSV file, by its name."""
-    return isinstance(source, str | Path) and str(source).lower().endswith(".csv")
+    return Files(tuple(paths), tuple(schema.names))
 
 
 def arrow_table(source: Any) -> Any:
-    """A table in memory (Arrow, pandas, Polars, …) as an Arrow table; of any other only its type is told.
+    """A table as an Arrow table: Arrow, pandas, Polars, Spark, DuckDB, a dataset, or one yet to be computed.
+
+    Of any other source only its type is told.
 
     Raises TypeError for what Arrow does not understand.
     """
+    for compute in ("toArrow", "collect", "to_arrow_table", "to_table"):  # of Spark, Polars, DuckDB, Arrow
+        if not isinstance(source, type) and callable(getattr(source, compute, None)):
+            source = getattr(source, compute)()
+            break
     try:
         return pa.table(source)
     except Exception:
@@ -62,17 +173,96 @@ def arrow_table(source: Any) -> Any:
         raise TypeError(f"records must be a path or a table that Arrow understands, got {kind}") from None
 
 
-def csv_header(path: Path) -> list[str]:
-    """The names in the first line of a CSV file.
+def levels(source: Any) -> dict[str, list[Any]]:
+    """The levels of each column of an Arrow table that has any, in their order: pandas' Categoricals.
 
-    Raises ValueError where there are none or the file is not UTF-8, and OSError where it cannot be opened.
+    A missing value is the last where there is one.
+    """
+    if not isinstance(source, pa.Table):
+        return {}
+    found = {}
+    for name, column in zip(source.column_names, source.columns, strict=True):
+        if pa.types.is_dictionary(column.type):
+            parts = [part.dictionary.to_pylist() for part in column.chunks]
+            listed = list(dict.fromkeys(level for part in parts for level in part))
+            found[name] = listed + [None] * bool(column.null_count)
+    return found
+
+
+def opened_text(place: Path, dialect: Dialect) -> IO[str]:
+    """A text file, decoded, its ends of lines as they are."""
+    raw = gzip.open(place) if dialect.gzipped else place.open("rb")  # noqa: SIM115 (closed with the text)
+    encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
+    return TextIOWrapper(cast("IO[bytes]", raw), encoding=encoding, newline="")
+
+
+def in_utf8(place: Path, dialect: Dialect, copy: Path) -> None:
+    """Copy a text file as UTF-8.
+
+    Raises ValueError where it is not in its encoding.
+    """
+    with opened_text(place, dialect) as file, copy.open("w", encoding="utf-8", newline="") as new:
+        try:
+            while part := file.read(1 << 20):
+                new.write(part)
+        except UnicodeError:
+            raise _encoding(place, dialect.encoding) from None
+
+
+def _dialect(given: Csv) -> Dialect:
+    place, gzipped = path(given), str(given.path).lower().endswith(".gz")
+    with gzip.open(place) if gzipped else place.open("rb") as file:
+        start = file.read(3)
+    marked = next((name for mark, name in MARKS.items() if start.startswith(mark)), None)
+    encoding = given.encoding or marked or "utf-8"
+    if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii"):
+        encoding = "utf-8"
+    written = Dialect(given.delimiter or "", encoding, given.header, gzipped)
+    if given.delimiter is not None:
+        return written
+    found = []
+    for delimiter in DELIMITERS:
+        try:
+            lines = list(islice(_lines(place, written._replace(delimiter=delimiter)), 2))
+        except csv.Error:
+            continue  # such as text after a quote, which ends at another delimiter
+        if lines and len(lines[0]) > 1 and len(lines[0]) == len(lines[-1]):
+            found.append(delimiter)
+    if len(found) > 1:
+        several = " or ".join(DELIMITERS[one] for one in found)
+        raise ValueError(
+            f"delimiter must be given, as the first lines of {str(place)!r} can be split at {several}"
+        )
+    return written._replace(delimiter=found[0] if found else ",")
+
+
+def _lines(place: Path, dialect: Dialect) -> Iterator[list[str]]:
+    with opened_text(place, dialect) as file:
+        try:
+            yield from csv.reader(file, delimiter=dialect.delimiter, strict=True)
+        except UnicodeError:
+            raise _encoding(place, dialect.encoding) from None
+
+
+def _encoding(place: Path, encoding: str) -> ValueError:
+    tried = encoding.upper() if encoding.startswith("utf") else encoding
+    return ValueError(
+        f"encoding must be given for a text file that is not in {tried}, got {str(place)!r}: "
+        "in Western Europe it is often cp1252 or iso8859-15, in Central Europe cp1250"
+    )
+
+
+def _names(place: Path, dialect: Dialect) -> tuple[str, ...]:
+    """The names in the first line of a text file, or made up by their place.
+
+    Raises ValueError where there are none.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            names = next(csv.reader(file, strict=True), [])
-    except (UnicodeDecodeError, csv.Error) as error:
-        why = f": {error}" if isinstance(error, csv.Error) else ""  # the other one shows a byte
-        raise ValueError(f"records must be a CSV file in UTF-8, got {str(path)!r}{why}") from None
-    if not names:
-        raise parameters.wrong_value("records", "a CSV file with a line of names", str(path))
-    return names
+        first = next(_lines(place, dialect), [])
+    except csv.Error as error:
+        raise ValueError(
+            f"records must be a CSV file in {dialect.encoding.upper()}, got {str(place)!r}: {error}"
+        ) from None
+    if not first:
+        raise parameters.wrong_value("records", "a CSV file with a line of names", str(place))
+    return tuple(first if dialect.header else (f"column_{number}" for number in range(1, len(first) + 1)))

@@ -103,7 +103,8 @@ def number(
     left = "[" if "low" in includes else "("
     right = "]" if "high" in includes else ")"
     end = "inf" if high is None else high
-    raise wrong_value(name, allowed or f"a number in {left}{low}, {end}{right}", value)
+    point = " with a decimal point" if isinstance(value, str) and "," in value else ""
+    raise wrong_value(name, allowed or f"a number in {left}{low}, {end}{right}{point}", value)
 
 
 def _rational(value: Any, name: str) -> Fraction | None:

@@ -628,7 +628,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 def test_nothing_more_is_read_after_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "records.csv"
     path.write_bytes(b"a\n" + bytes(1 << 26))
-    monkeypatch.setattr(sources, "files", lambda source: sources.Files(".csv", (source,), ()))
+    monkeypatch.setattr(sources, "files", lambda source: sources.Files((source,), ()))
     read: list[int] = []
 
     class Tag:

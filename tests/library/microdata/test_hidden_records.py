@@ -120,7 +120,7 @@ MESSAGES = {
     "too many fields": "line 3 has more or fewer fields than the first",
     "too few fields": "line 3 has more or fewer fields than the first",
     "a quote that stays open": "line 3 has a quote that is not closed, or text after one",
-    "not UTF-8": "records must be a CSV file in UTF-8, got ",
+    "not UTF-8": "encoding must be given for a text file that is not in UTF-8, got ",
     "ids that repeat": "id must differ from record to record, but 1 value of 'id' occurs more than once",
     "ids that repeat or lack": "id must be given for every record, but 'id' is missing in 1",
     "ids that repeat (Parquet)": "differ from record to record, but 1 value of 'id' occurs more than once",

@@ -14,7 +14,7 @@ from support import slow_tables
 
 from tablebuilder_dp.cellkey import BIG_N
 from tablebuilder_dp.microdata import add_keys, make_secret, record_keys, secret
-from tablebuilder_dp.microdata.record_keys import KEYS
+from tablebuilder_dp.microdata.record_keys import FINGERPRINT, KEYS
 
 HIDDEN = secret.Secret(bytes(32))
 
@@ -83,8 +83,8 @@ def test_other_columns_and_the_order_are_kept(tmp_path: Path, secret_file: Path)
     source = written(tmp_path, "a.parquet", columns)
     keyed(source, secret_file)
     table = pyarrow.parquet.read_table(tmp_path / "keyed.parquet")
-    assert table.column_names == [*columns, *KEYS]
-    assert table.drop_columns(list(KEYS)) == pyarrow.parquet.read_table(source)
+    assert table.column_names == [*columns, *KEYS, FINGERPRINT]
+    assert table.drop_columns([*KEYS, FINGERPRINT]) == pyarrow.parquet.read_table(source)
     assert {table.schema.field(name).type for name in KEYS} == {pa.uint32()}
 
 
@@ -100,17 +100,17 @@ def test_an_empty_text_and_a_missing_one_stay_different_in_csv(tmp_path: Path, s
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.text(min_size=1), unique_by=str, max_size=8))
 def test_a_hash_of_zero_becomes_a_key_with_the_same_sums(ids: list[Any]) -> None:
     texts = pa.array([str(id) for id in ids], pa.string())
-    for column in record_keys.of_ids(texts, HIDDEN):
+    for column in record_keys.of_ids([texts], HIDDEN):
         numbers = column.to_numpy()
         assert ((numbers >= 1) & (numbers <= 2**32 - 1)).all()
 
 
 def test_zero_is_no_record_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secret, "hashes", lambda *_: np.array([[0, 1, 2, 3]], dtype=np.uint32))
-    found = [column.to_pylist() for column in record_keys.of_ids(pa.array(["a"]), HIDDEN)]
+    found = [column.to_pylist() for column in record_keys.of_ids([pa.array(["a"])], HIDDEN)]
     assert found == [[BIG_N], [1], [2], [3]]
     with pytest.raises(ValueError, match="id must be given for every record"):
-        record_keys.of_ids(pa.array(["a", None]), HIDDEN)
+        record_keys.of_ids([pa.array(["a", None])], HIDDEN)
 
 
 @pytest.mark.parametrize(
