@@ -235,13 +235,13 @@ def perturb(
         keysize = protection.table.keysize if chosen == "sums" else 2**BITS
         known = {name: listed for name, listed in sources.levels(source).items() if name in layout.by}
         (counted,) = counting.count(opened, [layout], keys=names, keysize=keysize, categories=known | lists)
-        _warn_of_names(counted, set(layout.by) - set(lists))
         listing.check_paths(counted, paths)
         if only_positive and protection.keeps_empty and listed is None:
             counted = listing.sorted_cells(counted)
         else:
             counted = listing.complete(counted, listed, paths)
         made_from = digest.result() if digest else b""
+    _warn_of_names(counted, set(layout.by) - set(lists))
     values = keys_of(chosen, counted, protection, hidden, edition=edition or "", digest=made_from)
     made = perturbed(counted, values, protection, only_positive=only_positive, audit=audit)
     if book is not None and made_from:

@@ -42,7 +42,7 @@ from tablebuilder_dp.cli import microdata as commands_of_microdata
 from tablebuilder_dp.counts import perturbation_table, table_files
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata import cell_keys, formats, journal, layout, protection, records
-from tablebuilder_dp.microdata.record_keys import KEYS
+from tablebuilder_dp.microdata.record_keys import FINGERPRINT, KEYS
 from tablebuilder_dp.support import parameters
 
 SIZE = 3217
@@ -228,8 +228,8 @@ def test_keys_are_added_to_what_is_there(office: Office) -> None:
     people = pyarrow.parquet.read_table(office / "people.parquet")
     for name in ("keyed-parquet.parquet", "keyed-csv.parquet"):
         found = pyarrow.parquet.read_table(office / name)
-        assert found.column_names == [*people.column_names, *KEYS]
-        rows = found.drop_columns(list(KEYS)).to_pylist()
+        assert found.column_names == [*people.column_names, *KEYS, FINGERPRINT]
+        rows = found.drop_columns([*KEYS, FINGERPRINT]).to_pylist()
         same = [{key: str(row[key]) if key.endswith("_id") else row[key] for key in row} for row in rows]
         expected = people.to_pylist()
         assert same == [
@@ -283,7 +283,7 @@ def test_columns_keep_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[
         formats.write(table.drop_columns(list(KEYS)), plain)
         keys = ["--secret-file", str(tmp_path / "key.bin"), "-o", str(tmp_path / f"again.{end}")]
         good(capsys, "keys", str(plain), "--id", "id", *keys)
-        assert list(read(tmp_path / f"again.{end}")[0]) == [*HOSTILE, "id", *KEYS]
+        assert list(read(tmp_path / f"again.{end}")[0]) == [*HOSTILE, "id", *KEYS, FINGERPRINT]
 
 
 def expected(
@@ -673,8 +673,10 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
         "line 2 has a quote that is not closed",
     ),
     "head.csv": (b'id,"g\n1,2\n', "records must be a CSV file in UTF-8, got .*head.csv': unexpected end"),
-    "latin.csv": (f"{HEAD}1,é,1,2,3,4\n".encode("latin-1"), "records must be a CSV file in UTF-8"),
-    "utf16.csv": (f"{HEAD}1,é,1,2,3,4\n".encode("utf-16"), "records must be a CSV file in UTF-8"),
+    "latin.csv": (
+        f"{HEAD}1,é,1,2,3,4\n".encode("latin-1"),
+        "encoding must be given for a text file that is not in UT",
+    ),
     "late.csv": (
         f"{HEAD}{MANY}x,é,1,2,3,4\n".encode("latin-1"),
         "cannot be read: .*late.csv': (a line|line 10001) is not in UTF-8",
@@ -792,7 +794,7 @@ keys {people} --id household_id {secret} {o} => id must differ .* values of 'hou
 keys {keyed} --id person_id {secret} {o} => records must be without the columns record_key_1
 keys {out}/no.parquet --id i {secret} {o} => no.parquet: No such file or directory
 keys {out}/no.csv --id i {secret} {o} => no.csv: No such file or directory
-keys {office} --id i {secret} {o} => records must be a file whose name ends in .parquet or .csv
+keys {office} --id i {secret} {o} => records must be files of one schema
 keys {office}/key.bin --id i {secret} {o} => records must be a file whose name ends in .parquet
 keys {people} --id person_id --secret-file {out}/no {o} => no: No such file or directory
 keys {people} --id person_id --secret-file {people} {o} => secret file must be closed to others

@@ -234,6 +234,7 @@ def test_an_empty_cell_has_one_key_in_every_table(secret_file: Path) -> None:
     assert margin["cell_key"] == alone.table.to_pylist()[0]["cell_key"]
 
 
+@pytest.mark.filterwarnings("ignore:inside the office")
 @pytest.mark.parametrize("way", ["rows", "clamped"])
 def test_every_key_of_2_to_the_16_gives_the_weights_of_the_table(way: str, secret_file: Path) -> None:
     """65536 cells of one record each, whose keys are 0, 1, …, 65535."""
@@ -489,7 +490,7 @@ def test_what_holds_true_counts_is_closed_to_others(tmp_path: Path) -> None:
 
 
 def test_a_category_of_a_type_without_categories_is_refused() -> None:
-    table = keyed({"x": pa.array([1, 2], pa.timestamp("s"))})
+    table = keyed({"x": [[1], [2]]})
     with pytest.raises(
         ValueError, match="by must name columns of text, integers, .* got 'x', which is of type"
     ):
@@ -509,6 +510,7 @@ def test_a_name_of_the_output_is_refused_as_a_variable() -> None:
         microdata.perturb(table, by=["count"], protection=ROWS)
 
 
+@pytest.mark.filterwarnings("ignore:inside the office")
 def test_too_many_cells_are_refused_unless_only_the_positive_are_wanted() -> None:
     size = 400
     table = keyed({name: pa.array(range(size)) for name in "abc"})
@@ -615,6 +617,7 @@ def test_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         microdata.perturb(HIERARCHY, by=["region", "district"], protection=ROWS, cells=pa.table(DISTRICTS))
 
 
+@pytest.mark.filterwarnings("ignore:inside the office")
 def test_more_combinations_than_numbers_are_refused_with_margins() -> None:
     size = 7000
     table = keyed({name: pa.array(range(size)) for name in "abcde"})
