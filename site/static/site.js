@@ -42,6 +42,21 @@
     }
   }
 
+  // A formula keeps the comma or the full stop that follows it: a line must not begin with one.
+  function keep() {
+    for (const formula of document.querySelectorAll("article span.math")) {
+      const next = formula.nextSibling;
+      const mark = next && next.nodeType === Node.TEXT_NODE && next.data.match(/^[,.;:!?)’-]+/);
+      if (!mark) continue;
+      next.splitText(mark[0].length);
+      const together = document.createElement("span");
+      together.className = "together";
+      formula.before(together);
+      together.append(formula, next);
+    }
+  }
+
+  keep();
   name();
   reach();
   window.addEventListener("resize", reach);

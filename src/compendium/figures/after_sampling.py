@@ -17,7 +17,7 @@ from tablebuilder_dp.noise import Noise
 @styled
 def weight_errors(name: str, table: sampling.LookupTable, noise: Noise) -> Drawing:
     """Section V-B: what the ceilings do to each probability, in keys."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     z = list(range(-table.support, table.support + 1))
     exact = [certified.pmf(noise, value).lower * table.keysize for value in z]
     errors = [float(weight - mass) for weight, mass in zip(table.weights, exact, strict=True)]
@@ -29,7 +29,7 @@ def weight_errors(name: str, table: sampling.LookupTable, noise: Noise) -> Drawi
         error = errors[value + table.support]
         axes.text(value + away, error, f"${error:+.2f}$", color=ORANGE, ha=side, va="center")
     axes.set(xlabel="noise $z$", ylabel=r"$w(z) - p(z)\cdot\mathtt{KEYSIZE}$, in keys", ylim=(-1.15, 1.15))
-    axes.set_xlim(-1.2 * table.support - 1, 1.2 * table.support + 1)
+    axes.set_xlim(-1.3 * table.support - 1, 1.3 * table.support + 1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(axis="x", visible=False)
     caption = (

@@ -24,37 +24,38 @@ SIZES = (8, 5.5, 3, 1.5)
 @styled
 def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
     """Figure 4: the paper's one-sided ε^Q against ε, and the two-sided one that privacy needs."""
-    figure, both = canvas(7.0, 4.0, columns=2)
+    figure, both = canvas(5.4, 7.0, rows=2)
     data: dict[str, Sequence[Any]] = {"epsilon": [float(level) for level in experiment.epsilons]}
     for axes, side in zip(both, ("one_sided", "two_sided"), strict=True):
         axes.plot([0, data["epsilon"][-1]], [0, data["epsilon"][-1]], color=GREY, linewidth=0.8)
-        named: list[int] = []
+        named: list[tuple[int, bool]] = []
         for (bits, colour, _, marker), size in zip(looks(experiment.bits), SIZES, strict=False):
             levels = [getattr(after, f"epsilon_{side}") for after in experiment.after[bits]]
             shown = [value if np.isfinite(value) else None for value in levels]
             axes.plot(data["epsilon"], shown, marker, color=colour, markersize=size, fillstyle="none")
             if finite := [place for place, value in enumerate(levels) if np.isfinite(value)]:
                 last = data["epsilon"][finite[-1]], levels[finite[-1]]
-                lower = -16 - 13 * named.count(finite[-1])
-                named.append(finite[-1])
+                above = last[1] > last[0]  # beside the diagonal, not on it
+                away = 13 * named.count((finite[-1], above))
+                named.append((finite[-1], above))
                 axes.annotate(
                     f"$2^{{{bits}}}$",
                     last,
-                    (14, lower),
+                    (-4, 8 + away) if above else (14, -16 - away),
                     textcoords="offset points",
                     color=colour,
                     ha="center",
                 )
             data[f"epsilon_{side}_{bits}"] = levels
-        axes.set_xlabel(r"$\varepsilon$ of the design")
+        axes.set_ylabel(r"$\varepsilon^Q$ after sampling")
     top = max(axes.get_ylim()[1] for axes in both)
     for axes, title in zip(both, ("one-sided, as in the paper", "two-sided"), strict=True):
         axes.set(title=title, ylim=(0, top), xlim=(0, 1.08 * data["epsilon"][-1]))
-    both[0].set_ylabel(r"$\varepsilon^Q$ after sampling")
+    both[1].set_xlabel(r"$\varepsilon$ of the design")
     caption = (
-        rf"$\varepsilon$ after sampling for $D = {experiment.support}$. Left: the paper's one-sided "
-        r"$\varepsilon^Q$. Right: the two-sided $\varepsilon^Q$, at which $\delta^Q$ is a true guarantee. "
-        r"Above the grey line $\varepsilon^Q$ exceeds the $\varepsilon$ of the design; missing points are "
+        rf"$\varepsilon$ after sampling for $D = {experiment.support}$. Above: the paper's one-sided "
+        r"$\varepsilon^Q$. Below: the two-sided $\varepsilon^Q$, at which $\delta^Q$ is a true guarantee. "
+        r"Over the grey line $\varepsilon^Q$ exceeds the $\varepsilon$ of the design; missing points are "
         r"infinite. At its last point each series has the name of its $\mathtt{KEYSIZE}$."
     )
     count = len(experiment.epsilons)
@@ -66,7 +67,7 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
 @styled
 def delta_after_sampling(name: str, experiment: Experiment) -> Drawing:
     """Figure 5: δ^Q against δ."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     designed = [made.delta for made in experiment.designs]
     data: dict[str, Sequence[Any]] = {
         "epsilon": [float(level) for level in experiment.epsilons],
@@ -77,7 +78,7 @@ def delta_after_sampling(name: str, experiment: Experiment) -> Drawing:
     for (bits, colour, _, marker), size in zip(looks(experiment.bits), SIZES, strict=False):
         deltas = [float(after.delta) for after in experiment.after[bits]]
         axes.loglog(designed, deltas, marker, color=colour, markersize=size, fillstyle="none")
-        ends.append((deltas[-1], rf"KEYSIZE $2^{{{bits}}}$", colour))
+        ends.append((deltas[-1], rf"$2^{{{bits}}}$ keys", colour))
         data[f"delta_{bits}"] = deltas
     span = max(designed[0] / designed[-1], 10)
     axes.set(xlabel=r"$\delta$ of the design", ylabel=r"$\delta^Q$ after sampling")

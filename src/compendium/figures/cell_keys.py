@@ -17,7 +17,7 @@ from compendium.figures.palette import BLUE, GREY, ORANGE
 @styled
 def key_counts(name: str, *, keys: Any, empty: int, keysize: int, bins: int = 32) -> Drawing:
     """Section IV: how evenly the keys of the occupied cells fall, and where those of the empty ones lie."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     places = (np.asarray(keys) * np.uint64(bins) // np.uint64(keysize)).astype(int)
     counts = np.bincount(places, minlength=bins)
     expected = len(keys) / bins

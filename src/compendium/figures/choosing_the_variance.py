@@ -24,7 +24,7 @@ from tablebuilder_dp import design, privacy
 @styled
 def following(name: str, *, support: int, epsilon_max: float) -> Drawing:
     """Section III-C: δ for three fixed γ, each with its plateau, and for the γ that follows ε."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     levels = epsilons(epsilon_max / 100, epsilon_max, 100)
     follows = [design.proposition_3(level, support=support, slack=0).delta for level in levels]
     axes.semilogy(levels, follows, color=ORANGE, linewidth=2.4)
@@ -54,7 +54,7 @@ def following(name: str, *, support: int, epsilon_max: float) -> Drawing:
 @styled
 def best_delta(name: str, *, supports: Sequence[int], epsilon_max: float) -> Drawing:
     """Figure 2a: the δ of Proposition 3 in the limit of no slack, beside the best on the paper's grid."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     levels = epsilons(epsilon_max / 50, epsilon_max, 50)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
     gaps, ends = [], []
@@ -87,7 +87,7 @@ def best_delta(name: str, *, supports: Sequence[int], epsilon_max: float) -> Dra
 @styled
 def variance_curves(name: str, *, supports: Sequence[int], epsilon_max: float) -> Drawing:
     """Figure 2b: the variance that belongs to the lines of Figure 2a."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     levels = epsilons(epsilon_max / 50, epsilon_max, 50)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
     ends = []

@@ -14,7 +14,7 @@ from tablebuilder_dp.noise import Noise
 @styled
 def pmf_bars(name: str, noise: Noise, *, title: str) -> Drawing:
     """Figure 3: the pmf of a design."""
-    figure, (linear, logarithmic) = canvas(height=5.2, rows=2)
+    figure, (linear, logarithmic) = canvas(5.4, 5.2, rows=2)
     support, masses = noise.support, noise.pmf
     z = list(range(-support, support + 1))
     colours = [ORANGE, *[BLUE] * (2 * support)]
@@ -29,11 +29,10 @@ def pmf_bars(name: str, noise: Noise, *, title: str) -> Drawing:
     logarithmic.annotate(
         f"$p(-{support})$",
         place,
-        (0, 36),
+        (-3, 52),
         textcoords="offset points",
         color=ORANGE,
-        ha="center",
-        arrowprops={"arrowstyle": "-", "color": ORANGE},
+        arrowprops={"arrowstyle": "-", "color": ORANGE, "relpos": (0.08, 0)},
     )
     digits, exponent = f"{masses[0]:.2e}".split("e")
     caption = (

@@ -20,7 +20,7 @@ from tablebuilder_dp.design import Design
 @styled
 def errors_by_digits(name: str, noise: Design, *, digits: Sequence[int], decimals: int) -> Drawing:
     """How far plain evaluations of the pmf are from the truth, and how far a rounded decimal may be."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     z = list(range(noise.support + 1))
     data: dict[str, Sequence[Any]] = {"z": z}
     rounding = [0.5 * 10.0**-decimals / mass for mass in noise.pmf[noise.support :]]
@@ -46,9 +46,9 @@ def errors_by_digits(name: str, noise: Design, *, digits: Sequence[int], decimal
     axes.minorticks_off()
     levels = f"{', '.join(map(str, digits[:-1]))} or {digits[-1]}"
     caption = (
-        rf"How far $p(0), \dots, p({noise.support})$ are from the truth if the formulas are evaluated with "
-        f"{levels} digits. Below the dashed line an error cannot move a value by more than half a unit of "
-        f"its {decimals}th decimal."
+        rf"The relative errors of $p(0), \dots, p({noise.support})$ if the formulas are evaluated with "
+        f"{levels} digits. Below the dashed line a relative error cannot move a value by more than half a "
+        f"unit of its {decimals}th decimal."
     )
     alt = (
         f"Points of the relative error against z from 0 to {noise.support} on a logarithmic axis, in "

@@ -26,7 +26,7 @@ SHARES = (10, 50, 80, 99)
 @styled
 def bells(name: str, *, support: int) -> Drawing:
     """The same formula for four γ: from a sharp peak to a pmf that is nearly uniform."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     z = list(range(-support, support + 1))
     data: dict[str, Sequence[Any]] = {"z": z}
     bound = noise.variance_bound(support)
@@ -55,19 +55,21 @@ def bells(name: str, *, support: int) -> Drawing:
 @styled
 def variance_of_gamma(name: str, *, support: int, variance: float) -> Drawing:
     """Proposition 1: V(γ) falls from the uniform pmf's variance to 0, so each V below has one γ."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     rate = float(Noise.of_variance(support, variance).gamma)
     gammas = [float(f"{value:.6g}") for value in np.geomspace(rate / 300, min(rate * 100, 690), 200)]
     variances = [Noise(support, gamma).variance for gamma in gammas]
     bound = float(noise.variance_bound(support))
     axes.semilogx(gammas, variances, color=BLUE)
     axes.axhline(bound, color=GREY, linestyle="--", linewidth=1)
-    axes.text(gammas[0], bound, " $D(D+1)/3$: the uniform pmf", va="bottom", color=GREY)
+    axes.annotate(
+        "$D(D+1)/3$: the uniform pmf", (gammas[0], bound), (4, 5), textcoords="offset points", color=GREY
+    )
     axes.plot(rate, variance, "o", color=ORANGE)
     axes.annotate(
         rf"$V = {variance:g}$, $\gamma = {rate:.4g}$", (rate, variance), (8, 8), textcoords="offset points"
     )
-    axes.set(xlabel=r"$\gamma$", ylabel=r"$V(\gamma)$", ylim=(0, bound * 1.12), title=f"$D = {support}$")
+    axes.set(xlabel=r"$\gamma$", ylabel=r"$V(\gamma)$", ylim=(0, bound * 1.16), title=f"$D = {support}$")
     caption = (
         r"$V(\gamma)$ falls strictly, from $D(D+1)/3$ at $\gamma = 0$ to 0: every variance below the bound "
         r"has exactly one $\gamma > 0$."

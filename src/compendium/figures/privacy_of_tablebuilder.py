@@ -27,7 +27,7 @@ from tablebuilder_dp.noise import Noise
 @styled
 def shifted_bells(name: str, noise: Noise, epsilon: Fraction | float) -> Drawing:
     """The noise beside its copy moved by one: where it rises above e^ε times the copy, and by how much."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     level = float(epsilon)
     first, second = privacy.neighbours(noise.pmf)
     z = list(range(-noise.support, noise.support + 2))
@@ -52,7 +52,7 @@ def shifted_bells(name: str, noise: Noise, epsilon: Fraction | float) -> Drawing
         (1.4, r"dashed: $e^{\varepsilon}\,p(z-1)$", GREY),
         (1.25, "bars: $p(z)$", BLUE),
     ):
-        axes.text(0, height * peak, text, color=colour, ha="left", bbox={"color": "white", "pad": 1})
+        axes.text(-0.35, height * peak, text, color=colour, ha="left", bbox={"color": "white", "pad": 1})
     axes.set(xlabel="noise $z$", ylabel="probability", ylim=(0, 1.55 * peak))
     axes.set_title(rf"$D = {noise.support}$, $\gamma = {float(noise.gamma):g}$, $\varepsilon = {level:g}$")
     axes.grid(axis="x", visible=False)
@@ -71,7 +71,7 @@ def shifted_bells(name: str, noise: Noise, epsilon: Fraction | float) -> Drawing
 @styled
 def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon_max: float) -> Drawing:
     """Figures 1a and 1b: δ(ε) of Proposition 2 for some variances, with the plateaus marked."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     levels = epsilons(epsilon_max / 300, epsilon_max, 300)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
     words, ends = [], []

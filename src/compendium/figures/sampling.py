@@ -31,7 +31,7 @@ ROOM = 0.025
 def ruler(name: str, noise: Noise, *, keysize: int) -> Drawing:
     """Section V-A: probabilities cut a line at any place, a table cuts it between keys only."""
     table = sampling.lookup_table(noise, keysize=keysize)
-    figure, axes = canvas(6.4, 3.0)
+    figure, axes = canvas(5.4, 3.0)
     exact = [mass * keysize for mass in accumulate(noise.pmf.tolist())]
     values = list(range(-noise.support, noise.support + 1))
     for level, marks in ((1.0, exact), (0.0, table.cuts)):
@@ -45,7 +45,7 @@ def ruler(name: str, noise: Noise, *, keysize: int) -> Drawing:
                     f"{values[place]}".replace("-", "−"),
                     ha="center",
                     va="center",
-                    fontsize=10 if high - low > 2 * ROOM * keysize else 8,
+                    fontsize=10 if high - low > 2 * ROOM * keysize else 9,
                     bbox={"facecolor": colour, "edgecolor": "none", "pad": 0.5},
                 )
     for above, below in zip(exact[:-1], table.cuts[:-1], strict=True):
@@ -79,7 +79,7 @@ def ruler(name: str, noise: Noise, *, keysize: int) -> Drawing:
 @styled
 def cut_points(name: str, tables: Sequence[sampling.LookupTable], noise: Noise) -> Drawing:
     """Section V-A: the cumulative pmf near its lower end, and what the cut points make of it."""
-    figure, axes = canvas()
+    figure, axes = canvas(5.4, 4.0)
     support = tables[0].support
     z = list(range(-support, min(-support + 12, support) + 1))
     cumulative = noise.pmf.cumsum()[: len(z)]
@@ -93,7 +93,7 @@ def cut_points(name: str, tables: Sequence[sampling.LookupTable], noise: Noise) 
         bits = table.keysize.bit_length() - 1
         heights = [cut / table.keysize for cut in table.cuts[: len(z)]]
         axes.semilogy(z, heights, marker, color=colour, markersize=5)
-        ends.append((heights[0], rf"KEYSIZE $2^{{{bits}}}$", colour))
+        ends.append((heights[0], rf"$2^{{{bits}}}$ keys", colour))
         data[f"cut_{bits}"] = list(table.cuts[: len(z)])
     wide = 0.1 * (z[-1] - z[0])
     axes.set(xlabel="noise $z$", ylabel=r"$c^Q(z)\,/\,\mathtt{KEYSIZE}$")
