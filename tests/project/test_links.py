@@ -55,6 +55,16 @@ def test_documents_read_cleanly_without_the_site(path: Path) -> None:
     assert raw(text) == []
 
 
+WIDE = 84
+"""What a line of code on the web pages holds."""
+
+
+def test_code_on_the_pages_has_lines_that_fit() -> None:
+    for path in (ROOT / "site").glob("*.md"):
+        for block in re.findall(r"```\w*\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL):
+            assert [line for line in block.splitlines() if len(line) > WIDE] == [], path.name
+
+
 def test_dead_links_and_raw_carets_are_found() -> None:
     page = ROOT / "site/report.md"
     assert dead(page, '[a](../paper/none.pdf) <a href="report.pdf"> [b](../README.md)') == [

@@ -49,7 +49,7 @@ def table(numbers: Mapping[str, Mapping[str, str]]) -> str:
         ("every noise value has a key", "KEYSIZE·δ ≥ 1", *_sizes(full), _link("09", "cell-key-size")),
         (
             "a symmetric table keeps ε in both directions, and δ",
-            "decided exactly, Theorem 27",
+            "decided exactly, [Theorem 27](../paper/proofs.md#theorem-27-the-key-sizes-that-keep-ε-and-δ)",
             *_sizes(symmetric),
             _link("12", "better-tables"),
         ),
@@ -62,9 +62,9 @@ def table(numbers: Mapping[str, Mapping[str, str]]) -> str:
         ),
         (
             "the same, known before the table is built",
-            "a bound, Theorem 15",
+            "a bound, [Theorem 15](../paper/proofs.md#theorem-15-what-a-lookup-table-promises)",
             *_sizes(theorem),
-            "[proofs](../paper/proofs.md)",
+            "–",
         ),
         (
             "the same, by the shorter rule of notebook 9",
@@ -80,7 +80,7 @@ def table(numbers: Mapping[str, Mapping[str, str]]) -> str:
             _link("09", "cell-key-size"),
         ),
     )
-    heads = ("what is asked", "how it is known", "least KEYSIZE", "power of two", "where")
+    heads = ("what is asked", "how it is known", "least KEYSIZE", "power of two", "notebook")
     lines = [f"| {' | '.join(heads)} |", "|---|---|---:|---:|---|"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
@@ -99,4 +99,4 @@ def _raised(power: int) -> str:
 
 
 def _link(number: str, slug: str) -> str:
-    return f"[notebook {int(number)}](../notebooks/{number}-{slug}.ipynb)"
+    return f"[{int(number)}](../notebooks/{number}-{slug}.ipynb)"

@@ -180,6 +180,12 @@ def _reference(entry: Mapping[str, Any]) -> dict[str, Any]:
     fields = {"author": " and ".join(names), "title": f"{{{entry['title']}}}"}
     fields |= {key: str(entry[key]) for key in ("version", "year", "doi", "journal") if key in entry}
     kind = {"article": "article", "software": "software"}[entry["type"]]
+    entry_type = kind
+    if kind == "article" and "journal" not in fields:
+        entry_type = "misc"
+        fields |= {"howpublished": entry["status"].capitalize(), "note": entry["notes"].partition(". ")[0]}
+    if "license" in entry:
+        fields["note"] = f"Licences: {', '.join(entry['license'])}"
     name, word = authors[0].partition(",")[0].removeprefix("The "), entry["title"].split()[-1]
     key = re.sub(r"\W+", "-", f"{name} {word}".lower())
     lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
@@ -188,7 +194,7 @@ def _reference(entry: Mapping[str, Any]) -> dict[str, Any]:
         "title": entry["title"],
         "kind": kind,
         "version": entry.get("version", ""),
-        "bibtex": f"@{kind}{{{key},\n{lines}\n}}",
+        "bibtex": f"@{entry_type}{{{key},\n{lines}\n}}",
     }
 
 
