@@ -24,28 +24,32 @@ def test_the_page_has_the_table_that_is_computed() -> None:
 
 
 def test_the_answers_stand_in_their_order() -> None:
-    full, theorem, rule = key_sizes.bounds()
+    least = key_sizes.bounds()
     better = RECORDED["12-better-tables"]
-    ceilings = 2 ** int(better["12-second-ceiling-bits"])
+    between = (int(better["12-second-smallest"]), least.percent, 2 ** int(better["12-second-ceiling-bits"]))
     paper = int(RECORDED["17-explorer"]["17-keysize"])
-    assert full < int(better["12-second-smallest"]) < ceilings < theorem < rule < paper
+    answers = [least.support, *between, least.epsilon, least.experiment, paper]
+    assert answers == sorted(set(answers))
 
 
 def test_full_support_begins_at_its_bound() -> None:
-    full, _, _ = key_sizes.bounds()
+    full = key_sizes.bounds().support
     assert full == math.ceil(1 / NOISE.delta)
     assert sampling.lookup_table(NOISE, keysize=full).full_support
     assert not sampling.lookup_table(NOISE, keysize=full - 1).full_support
 
 
-def test_the_bounds_keep_epsilon_and_are_those_of_their_formulas() -> None:
-    _, theorem, rule = key_sizes.bounds()
+def test_the_bounds_keep_what_they_say_and_are_those_of_their_formulas() -> None:
+    least = key_sizes.bounds()
     tau = 0.1 * 0.5 / 51
     formula = (1 + math.exp(-0.5)) / (-math.expm1(-2 * tau) * NOISE.delta)
-    assert theorem == pytest.approx(formula, abs=2)
-    assert rule == pytest.approx(1 / (math.tanh(tau) * NOISE.delta), abs=2)
-    for keysize in (theorem, rule):
-        assert symmetric.keeps_epsilon(sampling.lookup_table(NOISE, keysize=keysize), "0.5")
+    assert least.epsilon == pytest.approx(formula, abs=2)
+    assert symmetric.keeps_epsilon(sampling.lookup_table(NOISE, keysize=least.epsilon), "0.5")
+    assert least.percent == math.ceil(100 / NOISE.delta)
+    table = sampling.lookup_table(NOISE, keysize=least.percent)
+    assert sampling.after_sampling(table).delta <= 1.01 * NOISE.delta
+    steep = design.proposition_3("2.5", support=10)
+    assert least.experiment == key_sizes.theorem_15(steep)
 
 
 def test_an_enclosure_that_decides_nothing_is_refused() -> None:
