@@ -102,7 +102,7 @@ def table(numbers: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _sizes(least: int) -> tuple[str, str]:
-    return f"{least:,}".replace(",", " "), _raised(_power(least))
+    return f"{least:,}".replace(",", "\N{NARROW NO-BREAK SPACE}"), _raised(_power(least))
 
 
 def _power(least: int) -> int:

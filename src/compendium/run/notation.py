@@ -10,6 +10,9 @@ SET_ALREADY = re.compile(r"(`[^`]*`|\$[^$]*\$)")
 EXPONENT = re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)|\^([−-]?\w+)")
 STAR = re.compile(r"(?<=\b[DEFz])\*(?!\*)")
 POWER = re.compile(r"(?<![\w.])(-?\d[\d.]*)[eE]([-+]?\d+)\b")
+GREEK = {"gamma": "γ", "eps": "ε", "delta": "δ", "iota": "ι"}
+NAME = re.compile(rf"(?<![\w-])(-?)({'|'.join(GREEK)})(?= = )")
+"""The letters as the cases of the ledger name them."""
 ERROR = re.compile(r"(?<![\w./-])e(8|16|32|K)\b")
 """The errors with 2^8, 2^16 and 2^32 keys, as the ledger names them."""
 INDEX = re.compile(r"(?<=[δγ])_(\d+|\w)")
@@ -48,8 +51,13 @@ def prose(text: str) -> str:
 
 
 def powers(html: str) -> str:
-    """Numbers such as 1e-5 with their power of ten, and e16 with its index, as HTML."""
+    """Numbers such as 1e-5 with their power of ten, e16 with its index and Greek letters, as HTML.
+
+    >>> powers("first at eps = 0.7, -iota = 1e-5")
+    'first at ε = 0.7, −ι = 10<sup>−5</sup>'
+    """
     html = POWER.sub(lambda match: _power(match[1], match[2]), html)
+    html = NAME.sub(lambda match: match[1].replace("-", "−") + GREEK[match[2]], html)
     return ERROR.sub(r"e<sub>\1</sub>", html)
 
 

@@ -162,6 +162,7 @@ def rehomed(text: str, *, depth: int) -> str:
     >>> rehomed("[a](../notebooks/00.ipynb)", depth=0), rehomed("[b](../site/glossary.md#c)", depth=1)
     ('[a](notebooks/00.ipynb)', '[b](../glossary.md#c)')
     """
+    text = re.sub(r"\n\n(?=```$)", "\n", text, flags=re.MULTILINE)  # the blank line that ends a doctest
     if depth == 0:
         text = re.sub(r'(href|data)="\.\./paper/(?=\w+\.pdf")', r'\1="', text)  # which lie at the top, too
         return re.sub(r"\]\(\.\./(?=\w)", "](", text)
