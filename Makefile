@@ -25,7 +25,7 @@ setup: $(ENVIRONMENT) ## build .venv from requirements.lock (BASE=python3.12 cho
 reproduce: $(ENVIRONMENT) ## the main job: run the notebooks (NOTEBOOKS="04 05" FORCE=1 SET="epsilon=1")
 	@$(PYTHON) -m compendium reproduce $(NOTEBOOKS) $(if $(FORCE),--force) $(if $(ACCEPT),--accept) $(if $(SET),--set $(SET))
 
-verify: $(ENVIRONMENT) ## a verdict for each statement of the paper (VERIFY="--section V-C --verdict slip")
+verify: $(ENVIRONMENT) ## a verdict for each statement of the paper (VERIFY="--section V-C --verdict slip", VERIFY=--limits)
 	@$(PYTHON) -m compendium verify $(VERIFY)
 
 mutants: $(ENVIRONMENT) ## alter the library's formulas one by one: does the ledger see it? (MUTANTS="noise")

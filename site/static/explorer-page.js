@@ -2,7 +2,7 @@
 (function () {
   "use strict";
 
-  const { words, fill, say } = pageWords;
+  const { words, fill, html, say } = pageWords;
   const { Refusal } = explorerCore;
   const DEFAULTS = Object.fromEntries(Object.entries(words.fields).map(([name, field]) => [name, field.default]));
   const LADDERS = words.ladders; // what each slider writes
@@ -121,7 +121,7 @@
     at("settings").textContent = say(settings.support === null ? "settings_auto" : "settings", typed);
     at("verdict").className = `explorer-verdict ${explored.tableKeeps ? "kept" : "broken"}`;
     at("verdict").textContent = say(explored.tableKeeps ? "kept" : "broken", { ...numbers, ...typed });
-    at("why").textContent = reasons(explored);
+    at("why").innerHTML = html(reasons(explored));
     at("plateau").textContent = say("plateau", numbers);
     for (const [i, row] of words.rows.entries()) at(`explain-${i}`).innerHTML = fill(row.explain, numbers);
     const rows = explored.cuts.map((cut, i) => {

@@ -5,7 +5,7 @@
   const form = document.getElementById("filter");
   const claims = Array.from(document.querySelectorAll("article.claim"));
   const output = document.getElementById("filter-count");
-  const { q, section } = form.elements;
+  const { q, section, limit } = form.elements;
   const boxes = Array.from(form.querySelectorAll("input[name=verdict]"));
   const options = Array.from(section.options);
   const first = boxes.map((box) => box.value).filter((kind) => kind !== "confirmed" && kind !== "ours");
@@ -27,6 +27,7 @@
     q.value = given.get("q") || "";
     section.value = given.get("section") || "";
     if (section.selectedIndex < 0) section.value = "";
+    limit.checked = given.get("limit") === "ours";
     const asked = given.getAll("verdict").map((kind) => kind.replace(/ /g, "-"));
     const kinds = location.search ? asked : first;
     for (const box of boxes) box.checked = kinds.includes(box.value);
@@ -37,6 +38,7 @@
     const kinds = boxes.filter((box) => box.checked).map((box) => box.value);
     if (section.value) kept.append("section", section.value);
     for (const kind of kinds) kept.append("verdict", kind);
+    if (limit.checked) kept.append("limit", "ours");
     if (q.value.trim()) kept.append("q", q.value.trim());
     if (!kinds.length && !kept.toString()) kept.append("verdict", "all");
     const query = kept.toString();
@@ -47,25 +49,29 @@
     const words = q.value.replace(/\^/g, "").toLowerCase().split(/\s+/).filter(Boolean);
     const kinds = boxes.filter((box) => box.checked).map((box) => box.value);
     const byKind = {}, bySection = options.map(() => 0);
+    let hanging = 0;
     const shown = { paper: 0, ours: 0 }, all = { paper: 0, ours: 0 };
     claims.forEach((claim, i) => {
-      const { kind, section: place } = claim.dataset;
+      const { kind, section: place, limit: whose } = claim.dataset;
       const says = words.every((word) => texts[i].includes(word));
       const here = isIn(place, section.value);
       const judged = !kinds.length || kinds.includes(kind);
-      if (says && here) byKind[kind] = (byKind[kind] || 0) + 1;
-      if (says && judged && kind !== "ours") {
+      const wanted = !limit.checked || whose === "ours";
+      if (says && here && wanted) byKind[kind] = (byKind[kind] || 0) + 1;
+      if (says && here && judged && whose === "ours") hanging += 1;
+      if (says && judged && wanted && kind !== "ours") {
         options.forEach((option, j) => { bySection[j] += isIn(place, option.value); });
       }
-      claim.hidden = !(says && here && judged);
-      const whose = kind === "ours" ? "ours" : "paper";
-      all[whose] += 1;
-      shown[whose] += !claim.hidden;
+      claim.hidden = !(says && here && judged && wanted);
+      const part = kind === "ours" ? "ours" : "paper";
+      all[part] += 1;
+      shown[part] += !claim.hidden;
     });
     for (const part of new Set(claims.map((claim) => claim.closest("section")))) {
       part.hidden = !part.querySelector("article.claim:not([hidden])");
     }
     for (const box of boxes) box.parentElement.querySelector(".count").textContent = byKind[box.value] || 0;
+    limit.parentElement.querySelector(".count").textContent = hanging;
     options.forEach((option, j) => { option.textContent = option.dataset.name + " (" + bySection[j] + ")"; });
     output.textContent = shown.paper + " of " + all.paper + " claims"
       + (shown.ours ? ", and " + shown.ours + " of " + all.ours + " statements of ours" : "");
@@ -79,12 +85,14 @@
   function clear() {
     q.value = section.value = "";
     for (const box of boxes) box.checked = false;
+    limit.checked = false;
     update();
   }
 
   // A link to a claim or to a section shows it, whatever the filter says.
   function follow() {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = named && (named.closest("article.claim") || named);
     if (!target || !form.closest("article").contains(target)) return;
     if (target.closest("[hidden]")) clear();
     target.scrollIntoView({ behavior: "instant" });

@@ -1,5 +1,5 @@
 /* The words of a page, which the site's build has put into it, and how their places are filled: as in
-   src/compendium/studies/words.py. */
+   src/compendium/studies/phrases.py. */
 const pageWords = (function () {
   "use strict";
 
@@ -14,7 +14,14 @@ const pageWords = (function () {
     });
   }
 
+  /** A text as HTML: symbols in italics, exponents and the star of D* raised. */
+  function html(text) {
+    return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;")
+      .replace(/(?<![A-Za-z])([εδγ]|[CDkz](?![A-Za-z])|KEYSIZE)/g, "<var>$1</var>")
+      .replace(/\^(<var>ε<\/var>|Q)|(?<=<var>D<\/var>)(\*)/g, (_, power, star) => `<sup>${power ?? star}</sup>`);
+  }
+
   const say = (name, values = {}) => fill(words.say[name] ?? words.page[name], values);
 
-  return { words, fill, say };
+  return { words, fill, html, say };
 })();

@@ -14,7 +14,7 @@ from typing import Any
 
 from compendium.ledger import book
 from compendium.ledger.verdicts import KINDS
-from compendium.render import errata, readme, references, report, submission
+from compendium.render import errata, key_sizes, readme, references, report, submission
 from compendium.run import execution, manifest, notebooks, staleness
 from compendium.run.manifest import MANIFEST, NUMBERS
 from compendium.run.notebooks import is_solution
@@ -79,6 +79,7 @@ def conclude(names: Sequence[str], *, accept: bool) -> int:
         values = sum(map(len, results.values()))
         shown = readme.summary(notebooks=len(names), claims=_claims(content), values=values, files=len(files))
         _fill("README.md", readme.SUMMARY, shown)
+        _fill("site/past.md", key_sizes.MARKS, key_sizes.table(numbers))
     known = manifest.committed(NUMBERS) | {"ledger": _entries(manifest.committed(book.LEDGER))}
     return manifest.compare(results, known, files, complete=complete)
 

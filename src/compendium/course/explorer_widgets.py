@@ -173,7 +173,7 @@ class Explorer:
         caption = f"<b>{say('curve_caption')}</b> {say('plateau', **numbers)}"
         self._draw("curve", (*noise, *wanted), pictures.curve_axes, described, caption)
         self.verdict.value = f"<b>{escape(explorer_words.verdict(explored))}</b>"
-        self.why.value = escape(explorer_words.reasons(explored))
+        self.why.value = phrases.html(explorer_words.reasons(explored))
         self._show_numbers()
         self.lines.value = _lines(explored)
 

@@ -95,7 +95,7 @@ def trade_off(
         axes.text(0.99, height, f"{word}: {label}", color=colour, **corner)
     for (label, point), (marker, move, side) in zip(points.items(), _POINTS, strict=False):
         axes.plot(*point, marker, color="black", markersize=12 if marker == "*" else 7)
-        ground = {"color": "white", "pad": 0, "alpha": 0.8}
+        ground = {"color": "white", "pad": 1.5}
         words = label.removeprefix("bell, ")
         axes.annotate(words, point, move, textcoords="offset points", ha=side, bbox=ground)
     axes.set(xlabel="variance $V$", ylabel=rf"$\delta$ at $\varepsilon = {float(epsilon):g}$")

@@ -114,7 +114,7 @@ def text(traced: Traced) -> str:
         "in the source": ", ".join(f"line {place.line}" for place in claim.places if place.line),
         "verdict": entry.verdict,
         "what is true": entry.truth,
-        "how it is known": f"{entry.basis}: {entry.evidence}",
+        "how it is known": entry.known,
         "taken to mean": claim.meaning,
         "why": entry.because,
         "what it changes": entry.changes,

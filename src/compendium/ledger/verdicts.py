@@ -73,7 +73,10 @@ def shown_level(value: Enclosure | Fraction, unit: str) -> str:
     if claims.ends(value)[0] >= INFINITE:
         return "∞"
     scaled = (claims.ends(value)[0] + claims.ends(value)[1]) / 2 * (100 if unit else 1)
-    text = re.sub(r"e([-+])0*", r"e\1", f"{float(scaled):.3g}").replace("e+", "e")
+    if 1000 <= scaled < 10**6:
+        text = f"{float(f'{float(scaled):.3g}'):.0f}"
+    else:
+        text = re.sub(r"e([-+])0*", r"e\1", f"{float(scaled):.3g}").replace("e+", "e")
     return f"{text} %" if unit else text
 
 
@@ -123,6 +126,23 @@ class Entry:
     def kind(self) -> str:
         """The verdict without its number of digits."""
         return PARTLY if self.verdict.startswith("confirmed to") else self.verdict
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the verdict is on a word, such as "slightly", and so hangs on a limit of ours."""
+        return bool(self.claim.limits)
+
+    @property
+    def known(self) -> str:
+        """How it is known, in words: how far the evidence reaches, and what it is."""
+        means = re.sub(r"^proof,? and ", "", self.evidence)
+        way = {"a grid": "on a grid", "enclosure": "by an enclosure"}.get(means, f"by {means}")
+        way = f"in {means}" if means[0].isdigit() else way
+        if self.basis == PROVED:
+            return f"{PROVED}, and checked {way}"
+        if self.basis == TRIED:
+            return TRIED if way == "on a grid" else f"{TRIED}, {way}"
+        return f"{self.basis}, {way}{' and with a proof' if means != self.evidence else ''}"
 
     @property
     def truth(self) -> str:
@@ -362,11 +382,12 @@ def _turning(level: Level, claim: Claim) -> str:
     place = claim.scale.index(claim.judged)
     limits = level.limits or claim.limits
     last = place == len(limits)
-    ours = shown_level(Fraction(limits[place - last]), level.unit)
-    side = f"limits below {level.shown()}" if last else f"limits from {level.shown()} on"
+    limit = Fraction(limits[place - last])
+    ours = str(limit) if limit >= 1000 and limit.denominator == 1 else shown_level(limit, level.unit)
+    side = f"a limit below {level.shown()}" if last else f"a limit of {level.shown()} or more"
     if level.until is not None:
-        side = f"limits from {level.shown()} to {shown_level(level.until, level.unit)}"
-    return f"{level.shown()}: “{claim.judged}” holds for {side}, ours is {ours}"
+        side = f"a limit from {level.shown()} to {shown_level(level.until, level.unit)}"
+    return f"{level.shown()}, where “{claim.judged}” needs {side} and ours is {ours}"
 
 
 def _evidence(truth: Truth, claim: Claim) -> str:

@@ -47,6 +47,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--section", action="append", metavar="S", help="only this section, such as III or V-C"
     )
     parser.add_argument("--verdict", action="append", metavar="V", help=f"only {', '.join(KINDS)}")
+    parser.add_argument(
+        "--limits", action="store_true", help="only verdicts on words that hang on a limit of ours"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -66,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     ]
     entries, corrections = settled[: len(paper)], settled[len(paper) :]
     problems = book.unexpected(entries, corrections, complete=not options.section)
-    shown = [entry for entry in entries if entry.kind in wanted]
+    shown = [entry for entry in entries if entry.kind in wanted and (entry.hangs or not options.limits)]
     if options.json:
         answer = {
             "as_expected": not problems,
@@ -87,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _one_by_one(options: argparse.Namespace) -> int:
     """Each named claim whole, with the path from its print to the code that decides it."""
-    if options.markdown or options.section or options.verdict:
+    if options.markdown or options.section or options.verdict or options.limits:
         raise ValueError("--json alone goes with the names of claims")
     paper, ours = claims.load(), claims.load(claims.OURS)
     stated = paper | ours

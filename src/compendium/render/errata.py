@@ -20,9 +20,11 @@ from compendium.ledger.verdicts import (
     SLIP,
     Entry,
 )
-from compendium.run.notation import markdown
+from compendium.run.notation import prose
 
 ERRATA = Path("paper/errata.md")
+SAME = "the same"
+"""What is printed where a statement of ours says all in its words: that two ways give the same."""
 
 HEAD = """# Errata
 
@@ -82,7 +84,7 @@ def document(book: Book, link: Callable[[str], str] | None = None) -> str:
             blocks += [f"## {title}\n\n{explanation}\n", *(item(entry, link) for entry in chosen)]
     blocks.append(
         "## Remarks on notation\n\nRead, not computed: they have no verdict.\n\n"
-        + "\n".join(f"- *Section {one.section}, line {one.line}.* {markdown(one.text)}" for one in remarks())
+        + "\n".join(f"- *Section {one.section}, line {one.line}.* {prose(one.text)}" for one in remarks())
         + "\n"
     )
     blocks.append(
@@ -108,7 +110,7 @@ def headline_table(entries: Sequence[Entry]) -> str:
         verdict = headline.verdict if headline.verdict == CONFIRMED else f"**{headline.verdict}**"
         cells = (headline.title, verdict, headline.severity or "–", headline.changes, headline.basis)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
-    return markdown("\n".join(lines))
+    return prose("\n".join(lines))
 
 
 def cause_list(entries: Sequence[Entry], link: Callable[[str], str] | None = None) -> str:
@@ -116,7 +118,7 @@ def cause_list(entries: Sequence[Entry], link: Callable[[str], str] | None = Non
     lines = []
     for cause in causes(entries):
         named = ", ".join(_named(name, link) for name in cause.claims)
-        lines.append(f"- **{cause.title}** ({len(cause.claims)}). {markdown(cause.text)} *{named}.*")
+        lines.append(f"- **{cause.title}** ({len(cause.claims)}). {prose(cause.text)} *{named}.*")
     return "\n".join(lines)
 
 
@@ -127,7 +129,8 @@ def item(entry: Entry, link: Callable[[str], str] | None = None) -> str:
     points["It should be"] = mathematics.markdown(entry.correction)
     if len(entry.readings) > 1:
         readings = (
-            f"\n  - *{reading.name}*: {reading.verdict} ({reading.found})" for reading in entry.readings
+            f"\n  - *{reading.name}*: {reading.verdict} ({mathematics.markdown(reading.found)})"
+            for reading in entry.readings
         )
         points["By reading"] = "".join(readings)
     elif entry.found != entry.correction:
@@ -146,7 +149,7 @@ def item(entry: Entry, link: Callable[[str], str] | None = None) -> str:
         f"*{places}. At stake: {claim.severity}. Ledger: {_named(claim.id, link)}.*\n",
     ]
     lines += [f"- **{name}.** {text}".replace(".** \n", ".**\n") for name, text in points.items() if text]
-    return markdown("\n".join(lines)) + "\n"
+    return prose("\n".join(lines)) + "\n"
 
 
 def placed(place: Place) -> str:
@@ -161,12 +164,13 @@ def _named(name: str, link: Callable[[str], str] | None) -> str:
 
 def _correction(entry: Entry, link: Callable[[str], str] | None) -> str:
     claim = entry.claim
-    stated = f"{claim.says}: {mathematics.markdown(claim.printed)}"
+    said_already = claim.printed == SAME
+    stated = claim.says if said_already else f"{claim.says}: {mathematics.markdown(claim.printed)}"
     place = f"{claim.section}, {claim.where}; {entry.evidence}; ledger: {_named(claim.id, link)}"
     lines = [f"- **{stated}.** *{place}.*"]
     if claim.proof:
         lines.append(f"  Proof: {claim.proof}")
-    return markdown("\n".join(lines)) + "\n"
+    return prose("\n".join(lines)) + "\n"
 
 
 def _sentence(text: str) -> str:

@@ -8,7 +8,7 @@ from compendium.ledger.book import Book, counts
 from compendium.ledger.claims import statement
 from compendium.ledger.verdicts import CONFIRMED, CONTRADICTED
 from compendium.run.manifest import REPRODUCED
-from compendium.run.notation import markdown
+from compendium.run.notation import prose
 
 GLANCE = ("<!-- the ledger at a glance", "<!-- end of the ledger -->")
 SUMMARY = ("<!-- the closing summary", "<!-- end of the summary -->")
@@ -40,7 +40,7 @@ def glance(book: Book) -> str:
             f"Of {len(book.paper)} statements of the paper {tally[CONFIRMED]} hold as printed; "
             f"{len(wrong)} fail:",
             "",
-            *(f"- {markdown(statement(entry.claim))} (Section {entry.claim.section})" for entry in wrong),
+            *(f"- {prose(statement(entry.claim))} (Section {entry.claim.section})" for entry in wrong),
             "",
             f"Between them are: {between}. [The errata](paper/errata.md) have the truth of each, how it is "
             "known, and what it changes.",

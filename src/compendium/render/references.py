@@ -74,7 +74,7 @@ class Source:
         words = self.words("*{}*")
         if "url" in self.fields:
             words += f", <{self.fields['url']}>"
-        return f"(source-{self.key})=\n{words}. {READ[kind].format(where=where)}"
+        return f'<a id="source-{self.key}"></a>\n{words}. {READ[kind].format(where=where)}'
 
     def _homes(self) -> list[str]:
         """Where it was published: a journal with its number, a series with its volume, a number of arXiv."""

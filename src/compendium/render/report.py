@@ -94,7 +94,8 @@ def theorems() -> dict[str, tuple[str, str]]:
     """Kind and name of each result of ``paper/proofs.md`` by its number."""
     text = (ROOT / "paper/proofs.md").read_text(encoding="utf-8")
     found = re.findall(r"^### (Theorem|Lemma) (\d+): (.*)$", text, re.MULTILINE)
-    return {number: (kind, name) for kind, number, name in found}
+    plain = ((kind, number, re.sub(r"<sup>(.*?)</sup>", r"^\1", name)) for kind, number, name in found)
+    return {number: (kind, name) for kind, number, name in plain}
 
 
 def versions() -> dict[str, str]:

@@ -9,6 +9,12 @@ NUMBER = re.compile(r"[-−+±]?([\d.,/]+([eE][-+]?\d+)?( ?%)?|∞)")
 SET_ALREADY = re.compile(r"(`[^`]*`|\$[^$]*\$)")
 EXPONENT = re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)|\^([−-]?\w+)")
 STAR = re.compile(r"(?<=\b[DEFz])\*(?!\*)")
+POWER = re.compile(r"(?<![\w.])(-?\d[\d.]*)[eE]([-+]?\d+)\b")
+GREEK = {"gamma": "γ", "eps": "ε", "delta": "δ", "iota": "ι"}
+NAME = re.compile(rf"(?<![\w-])(-?)({'|'.join(GREEK)})(?= = )")
+"""The letters as the cases of the ledger name them."""
+ERROR = re.compile(r"(?<![\w./-])e(8|16|32|K)\b")
+"""The errors with 2^8, 2^16 and 2^32 keys, as the ledger names them."""
 INDEX = re.compile(r"(?<=[δγ])_(\d+|\w)")
 
 
@@ -30,6 +36,35 @@ def markdown(text: str) -> str:
     """
     parts = SET_ALREADY.split(text)
     return "".join(part if place % 2 else raised(part) for place, part in enumerate(parts))
+
+
+def prose(text: str) -> str:
+    """Markdown whose numbers are set, too: powers of ten, and the errors e8, e16 and e32 with their indices.
+
+    >>> prose("-1.51e-5, 1e-10 and 2.65e5 but `1e-5`")
+    '−1.51·10<sup>−5</sup>, 10<sup>−10</sup> and 2.65·10<sup>5</sup> but `1e-5`'
+    >>> prose("e32 < eK")
+    'e<sub>32</sub> < e<sub>K</sub>'
+    """
+    parts = SET_ALREADY.split(text)
+    return "".join(part if place % 2 else powers(raised(part)) for place, part in enumerate(parts))
+
+
+def powers(html: str) -> str:
+    """Numbers such as 1e-5 with their power of ten, e16 with its index and Greek letters, as HTML.
+
+    >>> powers("first at eps = 0.7, -iota = 1e-5")
+    'first at ε = 0.7, −ι = 10<sup>−5</sup>'
+    """
+    html = POWER.sub(lambda match: _power(match[1], match[2]), html)
+    html = NAME.sub(lambda match: match[1].replace("-", "−") + GREEK[match[2]], html)
+    return ERROR.sub(r"e<sub>\1</sub>", html)
+
+
+def _power(digits: str, power: str) -> str:
+    digits, power = (part.replace("-", "−") for part in (digits, str(int(power))))
+    factor = "" if digits == "1" else "−" if digits == "−1" else f"{digits}·"
+    return f"{factor}10<sup>{power}</sup>"
 
 
 def number(text: str) -> str:

@@ -20,10 +20,12 @@ def paths() -> list[Path]:
     return sorted(FOLDER.glob("[0-9][0-9]-*.ipynb"))
 
 
+PLAY = "To play with"
+"""The part without an order: the explorer and the game, as notebooks and as pages."""
 PARTS = {
     "Part I: the paper, section by section": range(11),
     "Part II: past the paper": (*range(11, 17), 19, 20),
-    "To play with": (17, 18),
+    PLAY: (17, 18),
 }
 """The parts of the course and the numbers of their notebooks, as the map and the pages show them."""
 

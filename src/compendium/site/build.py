@@ -105,7 +105,7 @@ def stage(source: Path, root: Path) -> None:
     write(source / equations.HOMES, _read(table))
     write(table, equations.page(_read(table), equations.read_rows(source)))
     write(source / proofs.PROOFS, proofs.page(_read(source / proofs.PROOFS)))
-    write(source / references.RELATED, proofs.cited(_read(source / references.RELATED)))
+    write(source / references.RELATED, proofs.targeted(proofs.cited(_read(source / references.RELATED))))
     write(source / errata.ERRATA, errata.document(book.read(root), ledger_page.link))
     for path in (*source.glob("*.md"), *source.glob("paper/*.md"), *source.glob("notebooks/**/*.ipynb")):
         write(path, rehomed(_read(path), depth=len(path.relative_to(source).parts) - 1))
@@ -127,7 +127,9 @@ def _fill_pages(source: Path, **about: Any) -> None:
         "listed": ledger_page.listed,
         "as_html": ledger_page.as_html,
         "stated": ledger_page.stated,
+        "same": errata.SAME,
         "groups": reference.GROUPS,
+        "play": notebooks.PLAY,
         "parts": {
             part: [
                 path.stem
@@ -160,7 +162,9 @@ def rehomed(text: str, *, depth: int) -> str:
     >>> rehomed("[a](../notebooks/00.ipynb)", depth=0), rehomed("[b](../site/glossary.md#c)", depth=1)
     ('[a](notebooks/00.ipynb)', '[b](../glossary.md#c)')
     """
+    text = re.sub(r"\n\n(?=```$)", "\n", text, flags=re.MULTILINE)  # the blank line that ends a doctest
     if depth == 0:
+        text = re.sub(r'(href|data)="\.\./paper/(?=\w+\.pdf")', r'\1="', text)  # which lie at the top, too
         return re.sub(r"\]\(\.\./(?=\w)", "](", text)
     up = "../" * depth
     return text.replace(f"]({up}site/", f"]({up}")

@@ -23,7 +23,7 @@ from compendium.ledger.mathematics import latex
 from compendium.ledger.verdicts import KINDS, Entry
 from compendium.render import errata
 from compendium.run.manifest import NUMBERS
-from compendium.run.notation import raised
+from compendium.run.notation import POWER, powers, raised
 
 OURS = "ours"
 """In the place of a verdict: a statement of ours, which is always confirmed."""
@@ -117,6 +117,10 @@ class Ledger:
         tally = Counter(line.kind for line in self.paper)
         return {kind: tally[kind] for kind in KINDS}
 
+    def hanging(self) -> list[Line]:
+        """The lines of the paper whose verdict hangs on a limit of ours."""
+        return [line for line in self.paper if line.entry.hangs]
+
     def of(self, kind: str) -> list[Line]:
         """The lines of the paper with one kind of verdict."""
         return [line for line in self.paper if line.kind == kind]
@@ -176,6 +180,12 @@ def _reference(entry: Mapping[str, Any]) -> dict[str, Any]:
     fields = {"author": " and ".join(names), "title": f"{{{entry['title']}}}"}
     fields |= {key: str(entry[key]) for key in ("version", "year", "doi", "journal") if key in entry}
     kind = {"article": "article", "software": "software"}[entry["type"]]
+    entry_type = kind
+    if kind == "article" and "journal" not in fields:
+        entry_type = "misc"
+        fields |= {"howpublished": entry["status"].capitalize(), "note": entry["notes"].partition(". ")[0]}
+    if "license" in entry:
+        fields["note"] = f"Licences: {', '.join(entry['license'])}"
     name, word = authors[0].partition(",")[0].removeprefix("The "), entry["title"].split()[-1]
     key = re.sub(r"\W+", "-", f"{name} {word}".lower())
     lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
@@ -184,7 +194,7 @@ def _reference(entry: Mapping[str, Any]) -> dict[str, Any]:
         "title": entry["title"],
         "kind": kind,
         "version": entry.get("version", ""),
-        "bibtex": f"@{kind}{{{key},\n{lines}\n}}",
+        "bibtex": f"@{entry_type}{{{key},\n{lines}\n}}",
     }
 
 
@@ -205,11 +215,11 @@ def stated(text: str) -> Markup:
 
 
 def as_html(text: str) -> Markup:
-    """Text as HTML in which no line ends inside a number such as 1e-5 and powers are raised.
+    """Text as HTML in which no line ends inside a number such as 1.5·10⁻⁵ and powers are raised.
 
     >>> print(as_html("p^Q < 1.5e-5 = 2^−16·e^(γz²)"))
-    p<sup>Q</sup> &lt; <span class="number">1.5e-5</span> = 2<sup>−16</sup>·e<sup>γz²</sup>
+    p<sup>Q</sup> &lt; <span class="number">1.5·10<sup>−5</sup></span> = 2<sup>−16</sup>·e<sup>γz²</sup>
     """
-    html = re.sub(r"-?\d[\d.]*e-\d+", r'<span class="number">\g<0></span>', str(escape(text)))
-    html = raised(html)
+    html = re.sub(POWER, lambda match: f'<span class="number">{powers(match[0])}</span>', str(escape(text)))
+    html = powers(raised(html))
     return Markup(html)  # noqa: S704 (it was escaped)

@@ -17,12 +17,12 @@ CITED = re.compile(r"\b(Theorem|Lemma)\s+(\d+)\b")
 """How a theorem or a lemma is named, here and in docstrings."""
 
 _RESULT = re.compile(
-    r"^\((?P<label>\w+-\d+)\)=\n### (?P<kind>Theorem|Lemma) (?P<number>\d+): (?P<title>.+)\n"
-    r"(?P<text>(?:(?!^##|^\(\w+-\d+\)=$).*\n)*)",
+    r"^<a id=\"(?P<label>\w+-\d+)\"></a>\n### (?P<kind>Theorem|Lemma) (?P<number>\d+): (?P<title>.+)\n"
+    r"(?P<text>(?:(?!^##|^<a id=\"\w+-\d+\"></a>$).*\n)*)",
     re.MULTILINE,
 )
 _CODE = re.compile(r"^In code: (.*?)\.\n(?:\n|\Z)", re.MULTILINE | re.DOTALL)
-_UNTOUCHED = re.compile(r"(\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|^#[^\n]*$|^\(\w+-\d+\)=$)", re.MULTILINE | re.DOTALL)
+_UNTOUCHED = re.compile(r"(\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|^#[^\n]*$)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def results(text: str) -> list[Result]:
         kind, number, body = match["kind"], match["number"], match["text"]
         code = _CODE.search(body)
         parts = {
-            f"the anchor ({label(kind, number)})=": match["label"] == label(kind, number),
+            f"the anchor {anchor(label(kind, number))}": match["label"] == label(kind, number),
             "**Statement.**": "**Statement.** " in body,
             "**Proof.** with an end": body.partition("**Proof.** ")[2].count("∎") == 1,
             "a line In code": code is not None,
@@ -81,7 +81,21 @@ def label(kind: str, number: str) -> str:
 def page(text: str) -> str:
     """``paper/proofs.md`` with links to other results and to the reference."""
     results(text)
-    return equations.linked(cited(text))
+    return equations.linked(targeted(cited(text)))
+
+
+def anchor(name: str) -> str:
+    """An address in Markdown that shows as nothing, on a forge as anywhere else."""
+    return f'<a id="{name}"></a>'
+
+
+def targeted(text: str) -> str:
+    r"""Markdown with the site's targets in the place of anchors, which Sphinx does not know.
+
+    >>> targeted('<a id="theorem-18"></a>' + chr(10) + "### Theorem 18")
+    '(theorem-18)=\n### Theorem 18'
+    """
+    return re.sub(r'^<a id="([\w-]+)"></a>$', r"(\1)=", text, flags=re.MULTILINE)
 
 
 def cited(text: str) -> str:

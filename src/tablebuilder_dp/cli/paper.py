@@ -96,7 +96,9 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the table of all counts to a file")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write the table of all counts to a file; needs --small-counts"
+    )
     parser.add_argument(
         "--small-counts",
         choices=small_counts.CHOICES,

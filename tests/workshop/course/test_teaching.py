@@ -293,14 +293,39 @@ def test_sphinx_builds_the_glossary_without_a_warning(tmp_path: Path) -> None:
     settings = {
         "extensions": ["myst_parser"],
         "myst_enable_extensions": ["dollarmath"],
+        "myst_heading_anchors": 2,
         "root_doc": "glossary",
     }
     (tmp_path / "conf.py").write_text(f"globals().update({settings})\n", encoding="utf-8")
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "glossary.md").write_text(text, encoding="utf-8")
-    for link in set(LINK.findall(text)):
-        (tmp_path / link).write_text("---\norphan: true\n---\n\n# A notebook\n", encoding="utf-8")
+    for link in {*LINK.findall(text), "past.md"}:
+        (tmp_path / link).write_text(
+            "---\norphan: true\n---\n\n# A page\n\n## How large must KEYSIZE be?\n", encoding="utf-8"
+        )
     options = ["-W", "--keep-going", "-q", "-b", "dummy"]
     command = [sys.executable, "-m", "sphinx", *options, str(tmp_path), str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+# --- the way through --------------------------------------------------------------------------
+
+
+def test_there_is_one_reading_order() -> None:
+    """Notebook 0, the page for students, the folder's README and the page for teachers say the same."""
+    page = (ROOT / "site/students.md").read_text(encoding="utf-8")
+    _, first, second = re.split(r"^## (?:First|Second) reading$", page, flags=re.MULTILINE)
+    listed = [[int(number) for number in re.findall(r"\[(\d+)\]\(", part)] for part in (first, second)]
+    assert [sorted(part) for part in listed] == listed
+    everything = {int(path.name[:2]) for path in notebooks.paths()}
+    assert sorted([*listed[0], *listed[1]]) == sorted(everything - set(notebooks.PARTS[notebooks.PLAY]))
+    map_of_notebooks = (ROOT / "notebooks/00-start-here.ipynb").read_text(encoding="utf-8")
+    said = re.search(
+        r"On a first reading take (\d+) to (\d+), then (\d+) to (\d+), and (\d+)", map_of_notebooks
+    )
+    assert said is not None
+    a, b, c, d, e = map(int, said.groups())
+    assert listed[0] == [*range(a, b + 1), *range(c, d + 1), e]
+    for other in (TEACHING, (ROOT / "notebooks/README.md").read_text(encoding="utf-8")):
+        assert "(../site/students.md)" in other

@@ -126,12 +126,23 @@ SCALE = {"scale": ("same", "close", "far"), "limits": ("0", "0.01")}
 @pytest.mark.parametrize(
     ("value", "word", "expected", "found"),
     [
-        ("0.00961", "close", "confirmed", "0.961 %: “close” holds for limits from 0.961 % on, ours is 1 %"),
-        ("0.01", "close", "confirmed", "1 %: “close” holds for limits from 1 % on, ours is 1 %"),
-        ("0.0101", "close", "contradicted", "1.01 %: “close” holds for limits from 1.01 % on, ours is 1 %"),
-        ("0", "close", "contradicted", "0 %: “close” holds for limits from 0 % on, ours is 1 %"),
-        ("0", "same", "confirmed", "0 %: “same” holds for limits from 0 % on, ours is 0 %"),
-        ("0.5", "far", "confirmed", "50 %: “far” holds for limits below 50 %, ours is 1 %"),
+        (
+            "0.00961",
+            "close",
+            "confirmed",
+            "0.961 %, where “close” needs a limit of 0.961 % or more and ours is 1 %",
+        ),
+        ("0.01", "close", "confirmed", "1 %, where “close” needs a limit of 1 % or more and ours is 1 %"),
+        (
+            "0.0101",
+            "close",
+            "contradicted",
+            "1.01 %, where “close” needs a limit of 1.01 % or more and ours is 1 %",
+        ),
+        ("0", "close", "contradicted", "0 %, where “close” needs a limit of 0 % or more and ours is 1 %"),
+        ("0", "same", "confirmed", "0 %, where “same” needs a limit of 0 % or more and ours is 0 %"),
+        ("0.5", "far", "confirmed", "50 %, where “far” needs a limit below 50 % and ours is 1 %"),
+        ("33.2", "far", "confirmed", "3320 %, where “far” needs a limit below 3320 % and ours is 1 %"),
         ("0.5", "elsewhere", "contradicted", "50 %"),
     ],
 )
@@ -178,21 +189,33 @@ def test_notes_carry_computed_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "proof", "evidence"),
+    ("answer", "proof", "evidence", "known"),
     [
-        (THIRD, "", "enclosure"),
-        (25, "", "exact arithmetic"),
-        (25, "Because.", "proof and exact arithmetic"),
-        ("yes", "", "a grid"),
-        ("yes", "Because.", "proof, and a grid"),
-        (formulas.Cases(3, ()), "", "3 cases"),
-        (formulas.Cases(1, ()), "Because.", "proof, and 1 case"),
+        (THIRD, "", "enclosure", "decided exactly, by an enclosure"),
+        (25, "", "exact arithmetic", "decided exactly, by exact arithmetic"),
+        (
+            25,
+            "Because.",
+            "proof and exact arithmetic",
+            "proved for all parameters, and checked by exact arithmetic",
+        ),
+        ("25", "", "a grid", "tried on a grid"),
+        ("yes", "", "a grid", "decided exactly, on a grid"),
+        ("yes", "Because.", "proof, and a grid", "proved for all parameters, and checked on a grid"),
+        (formulas.Cases(3, ()), "", "3 cases", "tried on a grid, in 3 cases"),
+        (
+            formulas.Cases(1, ()),
+            "Because.",
+            "proof, and 1 case",
+            "decided exactly, in 1 case and with a proof",
+        ),
     ],
 )
 def test_evidence_says_what_stands_behind(
-    monkeypatch: pytest.MonkeyPatch, answer: object, proof: str, evidence: str
+    monkeypatch: pytest.MonkeyPatch, answer: object, proof: str, evidence: str, known: str
 ) -> None:
-    assert judged(monkeypatch, answer, "0.333" if answer is THIRD else "25", proof=proof).evidence == evidence
+    entry = judged(monkeypatch, answer, "0.333" if answer is THIRD else "25", proof=proof)
+    assert (entry.evidence, entry.known) == (evidence, known)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The ledger on the command line: table, JSON, Markdown, filters and exit codes."""
 
+import argparse
 import json
 import re
 import sys
@@ -77,6 +78,17 @@ def test_filters(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *QUICK, "--verdict", "slip", "--json")
     assert code == 0
     assert json.loads(out)["claims"] == []
+    code, out, _ = run(capsys, "--section", "VI", "--limits", "--json")
+    assert code == 0
+    assert [claim["id"] for claim in json.loads(out)["claims"]] == ["con-achieved"]
+    with pytest.raises(ValueError, match="--json alone"):
+        verify.run(_options("ex1-p12", "--limits"))
+
+
+def _options(*arguments: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    verify.add_options(parser)
+    return parser.parse_args(arguments)
 
 
 @pytest.mark.parametrize(
@@ -247,5 +259,5 @@ def test_the_glance_has_the_counts_and_what_is_contradicted() -> None:
     entries = [verdicts.settle(stated[name]) for name in names]
     shown = readme.glance(book.Book(tuple(entries), (), ()))
     assert shown.startswith("Of 4 statements of the paper 1 hold as printed; 1 fail:\n\n- Order of magnitude")
-    assert "KEYSIZE 2<sup>16</sup>: 1e-10 (Section V-C)\n" in shown
+    assert "KEYSIZE 2<sup>16</sup>: 10<sup>−10</sup> (Section V-C)\n" in shown
     assert "Between them are: 2 slip. [The errata]" in shown

@@ -65,7 +65,7 @@ def test_the_list_of_sources_is_that_of_the_bibliography_with_its_marks() -> Non
     assert readme.between(RELATED, references.SOURCES, references.listed(SOURCES.values())) == RELATED
     shown = RELATED[len(PAGE) :]
     for key, source in SOURCES.items():
-        entry = shown.partition(f"(source-{key})=\n")[2].partition("\n\n")[0]
+        entry = shown.partition(f'<a id="source-{key}"></a>\n')[2].partition("\n\n")[0]
         assert ("**Verified:** " in entry) is not source.unread, key
         assert (references.DAGGER in entry) is source.unread, key
 
@@ -137,7 +137,8 @@ def test_an_entry_has_its_authors_its_place_and_its_mark() -> None:
         "  url = {https://x.y},\n  verified = {record: z},\n}\n"
     )
     assert source.markdown == (
-        "(source-key)=\nJane Doe and The Team, *A B c*, J 3(1–2), arXiv 1.2, 2020, <https://x.y>. "
+        '<a id="source-key"></a>\n'
+        "Jane Doe and The Team, *A B c*, J 3(1–2), arXiv 1.2, 2020, <https://x.y>. "
         "**Record verified** (z); contents not read†."
     )
 

@@ -264,6 +264,8 @@ def test_both_works_are_cited_as_the_citation_file_has_them(pages: dict[str, Pag
     paper, compendium = ledger_page.citation((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert paper["authors"] == ["Sadeghi, Parastoo", "Chien, Chien-Hung"]
     assert compendium["version"] in compendium["bibtex"]
+    assert paper["bibtex"].startswith("@misc{sadeghi-privacy,")  # an article would need a journal and a year
+    assert "note = {Undated source (ARXIV.tex), not before May 2022}" in paper["bibtex"]
     for work in (paper, compendium):
         assert work["title"] in re.sub("<[^>]+>", "", pages["cite.html"].html)
 

@@ -55,7 +55,7 @@ SHOWN = """() => ({
     .map((cell) => [cell.dataset.number, cell.textContent])),
   kept: document.getElementById("explorer-verdict").classList.contains("kept"),
   said: ["verdict", "why", "settings", "plateau", "command", "pmf-desc", "curve-desc"]
-    .map((name) => document.getElementById(`explorer-${name}`).textContent),
+    .map((name) => document.getElementById(`explorer-${name}`)[name === "why" ? "innerHTML" : "textContent"]),
   sliders: [...document.querySelectorAll("input[type=range]")].map((slider) => Number(slider.value)),
   csv: "noise,keys,cut\\n" + [...document.querySelectorAll("#explorer-cuts tr")]
     .map((row) => [...row.children].map((cell) => cell.textContent).join(",") + "\\n").join(""),
@@ -142,7 +142,7 @@ def said(texts: dict[str, str], found: explorer.Explored) -> list[str]:
     numbers = explorer.numbers(found)
     return [
         explorer_words.verdict(found),
-        explorer_words.reasons(found),
+        phrases.html(explorer_words.reasons(found)),
         explorer_words.settings(texts, found.support),
         say("plateau", **numbers),
         explorer_words.command(found),

@@ -264,6 +264,18 @@ def test_the_ledger_opens_at_what_does_not_simply_hold(chromium: Browser, built:
         assert shown(opened.page, "confirmed") == []
 
 
+def test_the_ledger_shows_what_hangs_on_a_limit_of_ours(ledger: Page, chromium: Browser) -> None:
+    hanging = {f"claim-{claim['id']}" for claim in LEDGER["claims"] if claim.get("limits")}
+    ledger.get_by_label("hangs on a limit of ours").check()
+    assert set(shown(ledger)) == hanging
+    assert address(ledger) == "?limit=ours"
+    with browser.visit(chromium, ledger.url) as again:
+        assert set(shown(again.page)) == hanging
+        assert again.page.get_by_role("link", name=f"{len(hanging)} verdicts hang on a limit").count() == 1
+        again.page.locator("input[name=verdict][value=confirmed]").check()
+        assert 0 < len(shown(again.page)) < len(hanging)
+
+
 def contradicted(word: str) -> list[str]:
     """From the records: the claims of V-C that are contradicted and speak of something."""
     names = [entry["id"] for entry in LEDGER["claims"] if entry["verdict"] == "contradicted"]
@@ -283,11 +295,12 @@ def test_a_link_to_a_claim_shows_it_whatever_the_filter(ledger: Page, chromium: 
     name = shown(ledger, "confirmed")[100]
     link = ledger.locator(f"id={name}").locator(f'a[href="#{name}"]').first
     assert link.is_visible()
-    page = f"{ledger.url.partition('?')[0]}?verdict=slip#{name}"
-    with browser.visit(chromium, page) as opened:
-        claim = opened.page.locator(f"id={name}")
-        assert claim.is_visible()
-        assert 0 <= claim.bounding_box()["y"] < 700  # type: ignore[index]
+    for anchor in (name, name.removeprefix("claim-")):
+        page = f"{ledger.url.partition('?')[0]}?verdict=slip#{anchor}"
+        with browser.visit(chromium, page) as opened:
+            claim = opened.page.locator(f"id={name}")
+            assert claim.is_visible()
+            assert 0 <= claim.bounding_box()["y"] < 700  # type: ignore[index]
 
 
 def test_the_ledger_prints_what_is_filtered_without_its_controls(ledger: Page) -> None:

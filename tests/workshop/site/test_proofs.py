@@ -18,7 +18,7 @@ from compendium.site.proofs import Result
 LIBRARY = ROOT / "src/tablebuilder_dp"
 TEXT = (ROOT / proofs.PROOFS).read_text(encoding="utf-8")
 RESULTS = proofs.results(TEXT)
-EXAMPLE = """(theorem-1)=
+EXAMPLE = """<a id="theorem-1"></a>
 ### Theorem 1: a thing
 
 **Statement.** One.
@@ -154,8 +154,12 @@ def test_a_proof_in_a_docstring_is_told_from_its_number(docstring: str, found: b
 @pytest.mark.parametrize(
     ("part", "other", "lacks"),
     [
-        ("(theorem-1)=", "(theorem-2)=", r"Theorem 1 of paper/proofs.md lacks the anchor \(theorem-1\)="),
-        ("(theorem-1)=\n", "", "1 headings, but 0 theorems"),
+        (
+            '"theorem-1"',
+            '"theorem-2"',
+            'Theorem 1 of paper/proofs.md lacks the anchor <a id="theorem-1"></a>',
+        ),
+        ('<a id="theorem-1"></a>\n', "", "1 headings, but 0 theorems"),
         ("**Statement.**", "Say:", r"lacks \*\*Statement"),
         ("**Proof.**", "Well,", r"lacks \*\*Proof"),
         (" ∎", "", r"lacks \*\*Proof\.\*\* with an end"),
@@ -170,7 +174,8 @@ def test_a_result_without_one_of_its_parts_is_refused(part: str, other: str, lac
 
 def test_links_from_notebooks_lead_to_the_theorem_that_they_name() -> None:
     """GitHub and the site make the same anchors of headings."""
-    anchors = {result.name: slugify(f"{result.name}: {result.title}") for result in RESULTS}
+    titles = {result.name: re.sub("<[^>]+>", "", result.title) for result in RESULTS}
+    anchors = {name: slugify(f"{name}: {title}") for name, title in titles.items()}
     seen = 0
     for path in (*notebooks.paths(), *notebooks.solutions()):
         up = "../" * len(path.relative_to(ROOT).parts[:-1])
