@@ -12,6 +12,7 @@ from __future__ import annotations
 import hmac
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -75,7 +76,8 @@ class Journal:
                 account.check(entries, entry)
                 text = json.dumps(_data(entry))
                 code = self._code(known[-1][1] if known else "", text)
-                line = f'{_START}{text}, "code": "{code}"}}\n'.encode()
+                mark = self.secret.fingerprint
+                line = f'{_START}{text}, "secret": "{mark}", "code": "{code}"}}\n'.encode()
                 entries.append(entry)
             if content[:end] and not content[:end].endswith(b"\n"):
                 line = b"\n" + line
@@ -99,12 +101,12 @@ class Journal:
         known: list[tuple[Entry, str]] = []
         for number, line in enumerate(lines, 1):
             if (found := self._entry(line, known)) is None:
-                raise self._spoilt(number)
+                raise self._spoilt(number, line)
             known.append(found)
         if found := self._entry(last, known):
             return [*known, found], len(content)
         if not _torn(last):
-            raise self._spoilt(len(lines) + 1)
+            raise self._spoilt(len(lines) + 1, last)
         return known, len(content) - len(last)
 
     def _entry(self, line: bytes, known: list[tuple[Entry, str]]) -> tuple[Entry, str] | None:
@@ -112,16 +114,22 @@ class Journal:
         try:
             data = json.loads(line)
             code = self._code(known[-1][1] if known else "", json.dumps(data["entry"]))
-            if not hmac.compare_digest(data["code"].encode(), code.encode()):
+            right = hmac.compare_digest(data["code"].encode(), code.encode())
+            if not right or data["secret"] != self.secret.fingerprint:
                 return None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
         return _entry(data["entry"]), code
 
-    def _spoilt(self, number: int) -> ValueError:
+    def _spoilt(self, number: int, line: bytes) -> ValueError:
+        mark = re.search(rb', "secret": "([0-9a-f]{16})", "code": ', line)
+        if mark and mark[1].decode() != self.secret.fingerprint:
+            return ValueError(
+                f"secret must be the one that wrote the journal {str(self.path)!r}, but it is another"
+            )
         return ValueError(
             f"journal must be as it was written with this secret, but line {number} of {str(self.path)!r} is "
-            "not: it was changed, lines are missing before it, or the secret is another"
+            "not: it was changed, or lines are missing before it"
         )
 
 

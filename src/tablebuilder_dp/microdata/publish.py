@@ -87,6 +87,8 @@ class Published:
             key_columns=self.key_columns,
             audit=self.audit,
         )
+        if self.journal is not None:
+            facts["secret_fingerprint"] = self.journal.secret.fingerprint
         return {**facts, **words.in_words(facts)}
 
     def record(self) -> None:

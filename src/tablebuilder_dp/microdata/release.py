@@ -258,6 +258,7 @@ class Release:
             cells_changed=self.cells_changed,
             history=Account(tuple(entries), self.neighbours),
         )
+        facts["secret_fingerprint"] = self._journal().secret.fingerprint
         facts |= words.in_words(facts)
         as_json = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
         for name, text in zip(STATEMENT, (as_json, words.words(facts)), strict=True):

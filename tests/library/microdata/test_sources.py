@@ -298,3 +298,60 @@ def test_names_of_people_and_ids_that_look_alike_are_warned_about(tmp_path: Path
         UserWarning, match="inside the office: 2 of the ids in 'id' differ from another only by"
     ):
         microdata.add_keys(ids, id="id", secret_file=tmp_path / "key.bin")
+
+
+def test_a_statement_says_which_secret_made_the_noise(tmp_path: Path) -> None:
+    found: list[str] = []
+    for seed in (1, 1, 2):
+        file = tmp_path / f"key-{len(found)}.bin"
+        microdata.make_secret(file, seed=seed)
+        options: dict[str, Any] = {
+            "by": ["x"],
+            "edition": "1",
+            "secret_file": file,
+            "categories": {"x": ["a"]},
+        }
+        protection = microdata.design(1, "1e-3", cells=1)
+        made = microdata.perturb(pa.table({"x": ["a"]}), protection=protection, **options)
+        found.append(made.statement["secret_fingerprint"])
+    assert found[0] == found[1] != found[2]
+    assert re.fullmatch("[0-9a-f]{16}", found[0])
+
+
+def test_a_release_names_how_its_records_are_written(tmp_path: Path) -> None:
+    microdata.make_secret(tmp_path / "key.bin", seed=1)
+    (tmp_path / "people.txt").write_bytes("größe;x\nklein;1\ngroß;2\n".encode("cp1252"))
+    text = """
+        edition = "1"
+        secret = "key.bin"
+        folder = "out"
+        [records]
+        file = "people.txt"
+        encoding = "cp1252"
+        [privacy]
+        epsilon = 1
+        delta = 1e-3
+        [variables]
+        "größe" = {categories = ["klein", "groß"]}
+        [[table]]
+        name = "t"
+        by = ["größe"]
+    """
+    file = tmp_path / "release.toml"
+    file.write_text(text, encoding="utf-8")
+    made = microdata.Release.from_toml(file).publish()
+    assert made.tables["t"]["größe"].to_pylist() == ["klein", "groß"]
+    assert re.fullmatch("[0-9a-f]{16}", made.statement["secret_fingerprint"])
+    for wrong, message in {
+        'encoding = "cp1252"': "encoding must be given for a text file that is not in UTF-8",
+        'file = "people.txt"': "records must have 'file', got encoding",
+    }.items():
+        file.write_text(text.replace(wrong, "").replace('"1"', '"2"'), encoding="utf-8")
+        with pytest.raises(ValueError, match=f"^{message}"):
+            microdata.Release.from_toml(file).publish()
+    file.write_text(text.replace("[records]", "").replace("file =", "records =").replace("encoding", "#"))
+    file.write_text(file.read_text().replace('"people.txt"', '"s3://b/people.parquet"'), encoding="utf-8")
+    with pytest.raises(
+        ValueError, match="^records must be a file of this machine .* got 's3://b/people.parq"
+    ):
+        microdata.Release.from_toml(file)
