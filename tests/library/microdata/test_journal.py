@@ -98,7 +98,7 @@ def test_every_changed_byte_is_found(book: Journal) -> None:
         book.path.write_bytes(spoilt)
         with pytest.raises(
             ValueError,
-            match=r"journal must be as it was written with this secret, but line|secret must be the one that wrote",
+            match="journal must be as it was written with this secret, but line|secret must be the one that",
         ):
             book.entries()
 
