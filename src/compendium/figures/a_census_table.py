@@ -41,7 +41,7 @@ def utility_by_size(
         means, spreads = ([getattr(size, part) for size in classes] for part in ("mean", "spread"))
         marks: Any = {"color": colour, "markersize": 4, "label": way}
         errors.errorbar(middles, means, spreads, fmt=marker, linewidth=1.2, **marks)
-        above = [(middle, size.far) for middle, size in zip(middles, classes, strict=True) if size.low]
+        above = [(_middle(size, true), size.far) for size in classes if size.low]
         far.plot(*zip(*above, strict=True), dash, marker=marker, **marks)
         for size in classes:
             for column, value in {"way": way, **size._asdict()}.items():

@@ -136,27 +136,32 @@ def unequal_answers(name: str, table: LookupTable, *, others: Sequence[int]) -> 
 
 @styled
 def averages(name: str, *, partitions: Sequence[int], shares: Mapping[str, Sequence[float]]) -> Drawing:
-    """How often the mean of m sums of two parts is the true count, by the number of cells asked for.
+    """How often the mean of m sums of two parts is the true count, by the number m of divisions.
 
-    ``shares`` has "exact" for the noise of one cell, "designed" for that of all cells asked for, and between
+    ``shares`` has "exact" for the noise of one cell, "designed" for that of the divisions, and between
     them what came of trials by kind of keys.
     """
     figure, axes = canvas(7.6, 4.4)
-    cells = [2 * m for m in partitions]
     exact, designed = shares["exact"], shares["designed"]
     tried = {kind: found for kind, found in shares.items() if kind not in ("exact", "designed")}
-    axes.plot(cells, exact, color="black", linewidth=1)
+    axes.plot(partitions, exact, color="black", linewidth=1)
     for (kind, found), colour, _, marker in looks(list(tried.items())):
         axes.plot(
-            cells, found, marker, color=colour, markersize=6, fillstyle="none", label=f"tried, keys: {kind}"
+            partitions,
+            found,
+            marker,
+            color=colour,
+            markersize=6,
+            fillstyle="none",
+            label=f"tried, keys: {kind}",
         )
-    axes.plot(cells, designed, "-.", color=GREY, marker=".")
-    label_end(axes, (cells[-1], exact[-1]), "noise for\none cell", "black")
-    label_end(axes, (cells[-1], designed[-1]), "noise for all\ncells asked for", GREY)
+    axes.plot(partitions, designed, "-.", color=GREY, marker=".")
+    label_end(axes, (partitions[-1], exact[-1]), "noise for\none cell", "black")
+    label_end(axes, (partitions[-1], designed[-1]), "noise planned for\nthe divisions", GREY)
     axes.set_xscale("log", base=2)
-    axes.set_xticks(cells, list(map(str, cells)))
+    axes.set_xticks(partitions, list(map(str, partitions)))
     axes.minorticks_off()
-    axes.set(xlabel="cells asked for, two of each division", ylabel="the count is found exactly")
+    axes.set(xlabel="divisions $m$, each of two cells", ylabel="the count is found exactly")
     axes.set_ylim(-0.03, 1.03)
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.legend(loc="upper left")
@@ -166,7 +171,7 @@ def averages(name: str, *, partitions: Sequence[int], shares: Mapping[str, Seque
         "that was designed for as many cells with one person in them as there are divisions."
     )
     alt = (
-        f"Share of exact counts against cells asked for. Noise for one cell rises from {exact[0]:.3g} to "
+        f"Share of exact counts against the number of divisions. Noise for one cell rises from {exact[0]:.3g} to "
         f"{exact[-1]:.3g}, with marks of the kinds of keys near the line; noise for all cells goes from "
         f"{designed[0]:.3g} to {designed[-1]:.3g}."
     )

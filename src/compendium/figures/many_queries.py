@@ -67,7 +67,7 @@ def composition_curves(name: str, noise: Noise, *, cells: Sequence[int], epsilon
 def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max: float) -> Drawing:
     """The largest number of cells within a budget (ε, δ), as a function of ε for some δ."""
     figure, axes = canvas()
-    levels = epsilons(epsilon_max / 20, epsilon_max, 20)
+    levels = epsilons(epsilon_max / 80, epsilon_max, 80)  # among them 1, 2 and 4 eighths of the end
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
     words, ends = [], []
     for delta, colour, dash, _ in looks(deltas):
@@ -88,8 +88,8 @@ def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max:
     label_ends(axes, ends)
     caption = (
         r"The largest number of cells with the same person that keeps a budget $(\varepsilon, \delta)$. It "
-        rf"is proved at {len(levels)} values of $\varepsilon$, and each step extends to the next of them. "
-        "Where a line is missing, not even one cell fits."
+        rf"is proved at {len(levels)} values of $\varepsilon$, and each step, a lower bound, extends to the "
+        "next of them. Where a line is missing, not even one cell fits at the value before."
     )
     alt = "Rising steps of the number of cells against ε: " + ", ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)
