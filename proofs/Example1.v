@@ -38,11 +38,11 @@ Proof.
   split; [|exact E]. rewrite E. numbers. interval with (i_prec 60).
 Qed.
 
-(** V ≈ 49.00. *)
+(** The variance: V ≈ 49.00. *)
 Theorem example_1_variance : prints (V 25 gamma_25) 49.00 0.01.
 Proof. rewrite variance_half by lia. numbers. interval with (i_prec 60). Qed.
 
-(** −ι ≈ 4×10⁻⁵. *)
+(** The distance of γ from ε/(2D−1): −ι ≈ 4×10⁻⁵. *)
 Theorem example_1_iota : prints (2 * (1 / 2) / (10 * (4 * 25 ^ 2 - 1))) 0.00004 0.00001.
 Proof. unfold prints. interval with (i_prec 60). Qed.
 
