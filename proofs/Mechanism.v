@@ -34,6 +34,12 @@ Proof.
   do 2 f_equal; f_equal; lia.
 Qed.
 
+Lemma hockey_back lambda (P : pmf Z) :
+  hockey lambda (shifted 1 P) P = total (support P) (fun z => positive (P z - lambda * P (z + 1)%Z)).
+Proof.
+  unfold hockey. simpl. rewrite total_map. apply total_ext. intros z _. do 2 f_equal. f_equal. lia.
+Qed.
+
 Lemma hockey_nonneg {T} lambda (P Q : pmf T) : 0 <= hockey lambda P Q.
 Proof. apply total_nonneg. intros; apply positive_nonneg. Qed.
 
