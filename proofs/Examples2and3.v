@@ -38,13 +38,77 @@ Theorem example_2_small_keysize :
   cut 25 gamma_25 256 (-25) = 1%Z /\ cut 25 gamma_25 256 (-24) = 1%Z /\ cut 25 gamma_25 256 (-23) = 1%Z.
 Proof. repeat split; cut_point. Qed.
 
+(** Eq. (47): the keys of −25, −24, −23 and 25, and that of 24. *)
+Theorem example_3_keys :
+  keys 25 gamma_25 keysize (-25) = 425760%Z
+  /\ keys 25 gamma_25 keysize (-24) = (1126343 - 425760)%Z
+  /\ keys 25 gamma_25 keysize (-23) = (2255949 - 1126343)%Z
+  /\ keys 25 gamma_25 keysize 24 = 700583%Z
+  /\ keys 25 gamma_25 keysize 25 = (keysize - 4294541537)%Z.
+Proof.
+  destruct example_2_cut_points as (A & B & C & H & E & F).
+  assert (G : cut 25 gamma_25 keysize 23 = 4293840954%Z) by cut_point.
+  unfold keys. simpl (-25 - 1)%Z. simpl (-24 - 1)%Z. simpl (-23 - 1)%Z. simpl (24 - 1)%Z. simpl (25 - 1)%Z.
+  rewrite A, B, C, E, F, G, H. repeat split.
+Qed.
+
 Lemma ends : keys 25 gamma_25 keysize (-25) = 425760%Z /\ keys 25 gamma_25 keysize (-24) = 700583%Z
   /\ keys 25 gamma_25 keysize 24 = 700583%Z /\ keys 25 gamma_25 keysize 25 = 425759%Z.
+Proof. destruct example_3_keys as (-> & -> & _ & -> & ->). repeat split. Qed.
+
+Lemma apart x n : IZR n < x < IZR n + 1 -> IZR (ceil x) <> x.
+Proof. intros H. rewrite (ceil_unique x (n + 1)); rewrite plus_IZR; lra. Qed.
+
+Lemma no_ties_below z : (-25 <= z <= -1)%Z -> IZR (ceil (c 25 gamma_25 z * IZR keysize)) <> c 25 gamma_25 z * IZR keysize.
 Proof.
-  destruct example_2_cut_points as (A & B & C & _ & E & F).
-  assert (G : cut 25 gamma_25 keysize 23 = 4293840954%Z) by cut_point.
-  unfold keys. simpl (-25 - 1)%Z. simpl (-24 - 1)%Z. simpl (24 - 1)%Z. simpl (25 - 1)%Z.
-  rewrite A, B, C, E, F, G. repeat split.
+  intros B. rewrite c_sum by lia.
+  assert (I := proj2 (in_range (-25) (-1) z) B). cbv in I. repeat (destruct I as [<-|I]; [|]); [..|contradiction].
+  - apply (apart _ 425759). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 1126342). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 2255948). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 4040652). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 6803624). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 10995019). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 17225366). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 26300178). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 39252109). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 57365637). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 82188003). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 115519506). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 159376438). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 215921304). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 287357731). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 375791447). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 483063756). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 610569277). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 759074577). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 928557725). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 1118089791). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 1325777346). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 1548779911). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 1783408455). numbers. split; interval with (i_prec 90).
+  - apply (apart _ 2025301532). numbers. split; interval with (i_prec 90).
+Qed.
+
+Lemma no_ties_25 : no_ties 25 gamma_25 keysize.
+Proof.
+  intros z B. destruct (Z_lt_dec z 0) as [L|L]; [apply no_ties_below; lia|].
+  assert (S := c_symmetric 25 gamma_25 ltac:(lia) (- z - 1) ltac:(lia)).
+  replace (- (- z - 1) - 1)%Z with z in S by lia. rewrite S. clear S.
+  assert (N := no_ties_below (- z - 1) ltac:(lia)).
+  set (x := c 25 gamma_25 (- z - 1)) in *.
+  replace ((1 - x) * IZR keysize) with (IZR keysize - x * IZR keysize) by ring.
+  rewrite ceil_minus, minus_IZR. intros E. apply N. replace (x * IZR keysize) with (IZR (floor (x * IZR keysize))) by lra.
+  f_equal. apply ceil_IZR.
+Qed.
+
+(** Example 3's bias is −25/2^32 ≈ −5.820766091346741×10⁻⁹. *)
+Theorem example_3_bias :
+  Sum (-25 <= z <= 25) (IZR z * (IZR (keys 25 gamma_25 keysize z) / IZR keysize)) = - 25 / IZR keysize
+  /\ prints (- 25 / IZR keysize) (-0.000000005820766091346741) 0.000000000000000000000001.
+Proof.
+  split; [|numbers; interval with (i_prec 90)].
+  apply (bias 25 gamma_25 keysize); [lia|exact keysize_pos|exact no_ties_25].
 Qed.
 
 (** e^(47γ) is the largest ratio of neighbouring masses but for the two ends. *)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -49,6 +49,11 @@ class Theorem:
     file: str
     place: str
     claims: tuple[str, ...]
+
+    @property
+    def address(self) -> str:
+        """Its anchor on the page of all theorems."""
+        return f"coq-{self.name.lower().replace('_', '-')}"
 
 
 def files(root: Path = ROOT) -> list[Path]:
@@ -91,25 +96,29 @@ def proving(claim: str, root: Path = ROOT) -> list[Theorem]:
     return [theorem for theorem in load(root).values() if claim in theorem.claims]
 
 
-def page(root: Path = ROOT, claim: str = "`{}`", level: int = 2) -> str:
-    """All statements as Markdown, with the definitions that they need, file by file."""
+def page(root: Path = ROOT, link: Callable[[str], str] | None = None) -> str:
+    """All statements as Markdown, with the definitions that they need, file by file.
+
+    ``link`` makes links to the ledger, and gives each theorem an address of its own.
+    """
     theorems, blocks = load(root), []
     for path in files(root):
         source = path.read_text(encoding="utf-8")
         title = source.partition("(** ")[2].partition(" *)")[0].removesuffix(".")
-        blocks.append(f"{'#' * level} {title} (`{path.name}`)")
+        blocks.append(f"## {title} (`{path.name}`)")
         for one in stated(source):
             if not one.is_theorem:
                 blocks.append(f"**{one.name}.** {one.words}\n\n{_coq(one.text)}")
             elif one.name in theorems:
-                blocks.append(_shown(theorems[one.name], claim, level + 1))
+                blocks.append(_shown(theorems[one.name], link))
     return "\n\n".join(blocks)
 
 
-def _shown(theorem: Theorem, claim: str, level: int) -> str:
-    known = ", ".join(map(claim.format, theorem.claims))
+def _shown(theorem: Theorem, link: Callable[[str], str] | None) -> str:
+    known = ", ".join(map(link or "`{}`".format, theorem.claims))
     place = f"*{theorem.place}{'; ledger: ' if known else ''}{known}.*"
-    return f"{'#' * level} {theorem.name}\n\n{theorem.words} {place}\n\n{_coq(theorem.text)}"
+    address = f"({theorem.address})=\n" if link else ""
+    return f"{address}### {theorem.name}\n\n{theorem.words} {place}\n\n{_coq(theorem.text)}"
 
 
 def _coq(text: str) -> str:
