@@ -279,3 +279,103 @@ Proof.
     apply total_ext. intros z _. unfold rising. simpl. rewrite Rplus_0_r. f_equal. ring.
   - simpl. rewrite p_in by lia. rewrite w_0. ring.
 Qed.
+
+(** ** δ_k in closed form *)
+
+(** The k-fold convolution of p, restricted to [−D+1, D]. *)
+Fixpoint A_k (D : Z) (gamma : R) (k : nat) (t : Z) : R :=
+  match k with
+  | O => if (t =? 0)%Z then 1 else 0
+  | Datatypes.S k => Sum (- D + 1 <= z <= D) (p D gamma z * A_k D gamma k (t - z))
+  end.
+
+Lemma A_k_out D gamma k t : (1 <= D)%Z -> (t < - (Z.of_nat k * D) \/ Z.of_nat k * D < t)%Z -> A_k D gamma k t = 0.
+Proof.
+  intros HD. revert t. induction k as [|k IH]; intros t H; simpl A_k.
+  - destruct (Z.eqb_spec t 0); [lia|reflexivity].
+  - apply sum_zero. intros z B. rewrite IH by nia. ring.
+Qed.
+
+Lemma A_k_shift D gamma k z f :
+  (1 <= D)%Z -> (- D + 1 <= z <= D)%Z ->
+  Sum (- (Z.of_nat k * D) <= t <= Z.of_nat k * D) (A_k D gamma k t * f (t + z)%Z)
+  = Sum (- (Z.of_nat (Datatypes.S k) * D) <= t <= Z.of_nat (Datatypes.S k) * D) (A_k D gamma k (t - z) * f t).
+Proof.
+  intros HD B.
+  rewrite <- (sum_ext _ _ (fun t => A_k D gamma k (t + z - z) * f (t + z)%Z)) by (intros; do 2 f_equal; lia).
+  rewrite <- (sum_shift z _ _ (fun t => A_k D gamma k (t - z) * f t)).
+  apply sum_support. intros t H.
+  assert (I : (- (Z.of_nat k * D) <= t - z <= Z.of_nat k * D)%Z).
+  { destruct (Z_lt_dec (t - z) (- (Z.of_nat k * D))), (Z_lt_dec (Z.of_nat k * D) (t - z)); try lia;
+      exfalso; apply H; rewrite A_k_out by (auto; lia); ring. }
+  nia.
+Qed.
+
+Lemma rising_without_b (P : pmf Z) k a : 0 <= a -> rising P k a 0 = a.
+Proof.
+  revert a. induction k as [|k IH]; intros a H.
+  - unfold rising. simpl. rewrite positive_pos by lra. ring.
+  - rewrite rising_step. rewrite (total_ext _ _ (fun z => a * P z)).
+    + rewrite total_scal, normalised. ring.
+    + intros z _. rewrite Rmult_0_l. apply IH. apply Rmult_le_pos; [assumption|apply nonnegative].
+Qed.
+
+Lemma rising_closed D gamma (HD : (1 <= D)%Z) k a b :
+  0 <= a -> 0 <= b ->
+  rising (noise D gamma HD) k a b
+  = a * (1 - (1 - p D gamma (- D)) ^ k)
+    + Sum (- (Z.of_nat k * D) <= t <= Z.of_nat k * D)
+        (A_k D gamma k t * positive (a - b * exp (- gamma * (INR k - 2 * IZR t)))).
+Proof.
+  revert a b. induction k as [|k IH]; intros a b Ha Hb.
+  - simpl Z.of_nat. rewrite sum_one. unfold rising. simpl. rewrite !Rmult_1_r.
+    replace (- gamma * (0 - 2 * 0)) with 0 by ring. rewrite exp_0, Rmult_1_r. ring.
+  - rewrite rising_step. change (support (noise D gamma HD)) with (range (- D) D).
+    change (sum (- D) D (fun z => rising (noise D gamma HD) k (a * p D gamma z) (b * p D gamma (z - 1)))
+      = a * (1 - (1 - p D gamma (- D)) ^ Datatypes.S k)
+        + Sum (- (Z.of_nat (Datatypes.S k) * D) <= t <= Z.of_nat (Datatypes.S k) * D)
+            (A_k D gamma (Datatypes.S k) t * positive (a - b * exp (- gamma * (INR (Datatypes.S k) - 2 * IZR t))))).
+    assert (One : p D gamma (- D) + Sum (- D + 1 <= z <= D) p D gamma z = 1).
+    { rewrite <- sum_first by lia. apply adds_up_to_1. lia. }
+    rewrite sum_first by lia. rewrite (p_out D gamma (- D - 1)) by lia. rewrite Rmult_0_r.
+    rewrite rising_without_b by (apply Rmult_le_pos; [assumption|apply p_nonneg]).
+    set (f := fun t => positive (a - b * exp (- gamma * (INR (Datatypes.S k) - 2 * IZR t)))).
+    set (rest := a * (1 - (1 - p D gamma (- D)) ^ k)).
+    rewrite (sum_ext (- D + 1) D _ (fun z => rest * p D gamma z
+      + Sum (- (Z.of_nat (Datatypes.S k) * D) <= t <= Z.of_nat (Datatypes.S k) * D)
+          (p D gamma z * A_k D gamma k (t - z) * f t))).
+    + rewrite sum_plus, sum_scal.
+      set (T := sum (- D + 1) D (p D gamma)).
+      replace T with (1 - p D gamma (- D)) by (change T with (Sum (- D + 1 <= z <= D) p D gamma z); lra).
+      rewrite sum_swap.
+      rewrite (sum_ext (- (Z.of_nat (Datatypes.S k) * D)) _ _ (fun t => A_k D gamma (Datatypes.S k) t * f t)).
+      * unfold rest, f. rewrite <- tech_pow_Rmult. ring.
+      * intros t _. simpl A_k. rewrite (Rmult_comm _ (f t)), <- sum_scal. apply sum_ext. intros z _. ring.
+    + intros z B. assert (Pz : 0 < p D gamma z) by (apply p_pos; lia).
+      assert (R : p D gamma (z - 1) = p D gamma z * exp (- gamma * (1 - 2 * IZR z))).
+      { rewrite !p_in by lia. rewrite (w_ratio gamma z).
+        replace (- gamma * (1 - 2 * IZR z)) with (- (gamma * (1 - 2 * IZR z))) by ring. rewrite exp_Ropp.
+        field. apply Rgt_not_eq, exp_pos. }
+      rewrite R. replace (a * p D gamma z) with (p D gamma z * a) by ring.
+      replace (b * (p D gamma z * exp (- gamma * (1 - 2 * IZR z))))
+        with (p D gamma z * (b * exp (- gamma * (1 - 2 * IZR z)))) by ring.
+      rewrite rising_scal by lra. rewrite IH; [|assumption|apply Rmult_le_pos; [assumption|apply Rlt_le, exp_pos]].
+      fold rest. rewrite Rmult_plus_distr_l. f_equal; [ring|].
+      rewrite (sum_ext (- (Z.of_nat k * D)) _ _ (fun t => A_k D gamma k t * f (t + z)%Z)).
+      * rewrite A_k_shift by assumption. rewrite <- sum_scal. apply sum_ext. intros t _. ring.
+      * intros t _. unfold f. rewrite Rmult_assoc, <- exp_plus, S_INR, plus_IZR.
+        replace (- gamma * (1 - 2 * IZR z) + - gamma * (INR k - 2 * IZR t))
+          with (- gamma * (INR k + 1 - 2 * (IZR t + IZR z))) by ring. reflexivity.
+Qed.
+
+(** δ_k(ε) of the paper's noise, in closed form:
+    1 − (1 − p(−D))^k + Σ_t A_k(t) (1 − e^(ε − γ(k − 2t)))⁺. *)
+Theorem delta_k_closed_form D gamma (HD : (1 <= D)%Z) k eps :
+  delta_k (noise D gamma HD) k eps
+  = 1 - (1 - p D gamma (- D)) ^ k
+    + Sum (- (Z.of_nat k * D) <= t <= Z.of_nat k * D)
+        (A_k D gamma k t * positive (1 - exp (eps - gamma * (INR k - 2 * IZR t)))).
+Proof.
+  rewrite delta_k_rising, rising_closed; [|lra|apply Rlt_le, exp_pos]. rewrite Rmult_1_l. f_equal.
+  apply sum_ext. intros t _. do 3 f_equal. rewrite <- exp_plus. f_equal. ring.
+Qed.

@@ -277,4 +277,27 @@ Proof.
       rewrite plus_IZR, opp_IZR in H0. nra.
 Qed.
 
+(** δ falls strictly with ε until the plateau begins, and never rises. *)
+Theorem delta_falls_with_epsilon eps' :
+  eps < eps' ->
+  delta D gamma eps' <= delta D gamma eps
+  /\ (eps < gamma * (2 * IZR D - 1) -> delta D gamma eps' < delta D gamma eps).
+Proof.
+  intros L. apply exp_increasing in L.
+  set (term := fun e z => if Rlt_dec (exp e * p D gamma (z - 1)) (p D gamma z)
+     then p D gamma z - exp e * p D gamma (z - 1) else 0).
+  assert (M : forall z, term eps' z <= term eps z).
+  { intros z. assert (N := p_nonneg D gamma (z - 1)). unfold term.
+    destruct (Rlt_dec (exp eps' * _) _), (Rlt_dec (exp eps * _) _); nra. }
+  change (sum (- D) (D + 1) (term eps') <= sum (- D) (D + 1) (term eps)
+    /\ (eps < gamma * (2 * IZR D - 1) -> sum (- D) (D + 1) (term eps') < sum (- D) (D + 1) (term eps))).
+  split; [apply sum_le; auto|]. intros B. apply sum_lt with (- D + 1)%Z; auto; [lia|].
+  assert (A : exp eps * p D gamma (- D + 1 - 1) < p D gamma (- D + 1)).
+  { apply inside_above; [lia|]. unfold threshold.
+    assert (K : eps = 2 * gamma * (eps / (2 * gamma))) by (field; lra).
+    rewrite plus_IZR, opp_IZR. set (t := eps / (2 * gamma)) in *. nra. }
+  assert (P : 0 < p D gamma (- D + 1 - 1)) by (apply p_pos; lia). unfold term.
+  destruct (Rlt_dec (exp eps' * _) _), (Rlt_dec (exp eps * _) _); nra.
+Qed.
+
 End OneCount.

@@ -232,6 +232,10 @@ Proof.
   - f_equal. rewrite IH. do 2 f_equal. lia.
 Qed.
 
+Lemma sum_swap a b c d (f : Z -> Z -> R) :
+  sum a b (fun z => sum c d (fun t => f z t)) = sum c d (fun t => sum a b (fun z => f z t)).
+Proof. apply total_swap. Qed.
+
 Lemma sum_split a m b f : (a <= m + 1)%Z -> (m <= b)%Z -> sum a b f = sum a m f + sum (m + 1) b f.
 Proof.
   intros H1 H2. unfold sum. rewrite <- total_app. f_equal. unfold range.
