@@ -318,3 +318,31 @@ Proof.
       rewrite <- (proj1 (uniform D HD)). apply Rle_refl.
     + intros q (Su & _ & M). apply (entropy_at_most D 0 q HD Su). lra.
 Qed.
+
+(** ** The ranges of Section III-C *)
+
+Lemma range_falls (f : R -> R) low high x :
+  (forall a b, a < b -> f b < f a) -> (low <= x < high <-> f high < f x <= f low).
+Proof.
+  intros F. split.
+  - intros [[L| ->] H]; split; auto; try lra. apply Rlt_le, F, L.
+  - intros [H L]. split; apply Rnot_lt_le || apply Rnot_le_lt; intros Q.
+    + apply F in Q. lra.
+    + destruct Q as [Q|Q]; [apply F in Q|subst x]; lra.
+Qed.
+
+(** Eqs. (25) to (27): the ranges of V, C and δ that belong to the range (23) of γ. *)
+Theorem ranges D gamma eps :
+  (1 <= D)%Z ->
+  let low := eps / (2 * IZR D + 1) in
+  let high := eps / (2 * IZR D - 1) in
+  (low <= gamma < high <-> V D high < V D gamma <= V D low)
+  /\ (low <= gamma < high <-> C D low <= C D gamma < C D high)
+  /\ (low <= gamma < high <-> edge D high < edge D gamma <= edge D low).
+Proof.
+  intros HD low high. split; [|split].
+  - apply range_falls. intros a b. apply variance_falls, HD.
+  - rewrite (range_falls (fun g => - C D g) low high gamma); [lra|].
+    intros a b L. apply Ropp_lt_contravar, C_grows; assumption.
+  - apply range_falls. intros a b. apply edge_falls, HD.
+Qed.

@@ -1,5 +1,6 @@
 """The theorems of ``proofs/``: named, worded, linked to the ledger both ways, and checked by Coq."""
 
+import dataclasses
 import os
 import re
 import shutil
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compendium.ledger import claims, theorems
+from compendium.ledger import book, claims, theorems, verdicts
 from compendium.render import readme
 from compendium.run.places import ROOT
 
@@ -57,6 +58,23 @@ def test_theorems_have_words_and_places() -> None:
 def test_claims_exist() -> None:
     known = claims.load() | claims.load(claims.OURS)
     assert {name for one in theorems.load().values() for name in one.claims} <= set(known)
+
+
+def test_ledger_and_theorems_name_each_other() -> None:
+    recorded = book.read()
+    for entry in (*recorded.paper, *recorded.ours):
+        names = [theorem.name for theorem in theorems.proving(entry.claim.id)]
+        assert (entry.basis == verdicts.CHECKED) == bool(names), entry.claim.id
+        assert entry.evidence.startswith(f"in Coq {' and '.join(names)}; " if names else ""), entry.claim.id
+        assert ("in Coq" in entry.evidence) == bool(names), entry.claim.id
+
+
+def test_machine_checked_is_the_highest_evidence() -> None:
+    claim = claims.load()["noise-proposition-1"]
+    entry = verdicts.settle(claim)
+    assert verdicts.BASES[0] == entry.basis == "machine-checked"
+    assert re.fullmatch(r"in Coq proposition_1; proof, and \d+ cases", entry.evidence)
+    assert verdicts.settle(dataclasses.replace(claim, id="unknown to Coq")).basis == verdicts.PROVED
 
 
 def test_readme_has_the_statements() -> None:
