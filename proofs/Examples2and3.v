@@ -6,7 +6,7 @@ From TableBuilder Require Import Sums Privacy Mechanism Noise Proposition2 Desig
 Import ListNotations.
 Local Open Scope R_scope.
 
-(** KEYSIZE = 2^32 *)
+(** KEYSIZE = 2^32. *)
 Definition keysize : Z := 4294967296.
 
 Lemma keysize_pos : (1 <= keysize)%Z.

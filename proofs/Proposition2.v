@@ -20,10 +20,10 @@ Definition delta D gamma eps : R :=
     (if Rlt_dec (exp eps * p D gamma (z - 1)) (p D gamma z)
      then p D gamma z - exp eps * p D gamma (z - 1) else 0).
 
-(** 0.5 − ε/(2γ) *)
+(** What z is compared with: 0.5 − ε/(2γ). *)
 Definition threshold gamma eps : R := 1 / 2 - eps / (2 * gamma).
 
-(** z* = ⌊0.5 − ε/(2γ)⌋ *)
+(** z* = ⌊0.5 − ε/(2γ)⌋. *)
 Definition z_star gamma eps : Z := floor (threshold gamma eps).
 
 (** ** Floors *)

@@ -17,7 +17,7 @@ Proof.
   - apply (is_derive_plus (fun g => f g y) (fun g => total l (f g)) x (f' y) (total l f')); auto.
 Qed.
 
-(** Σ z^k e^(−γz²) *)
+(** The sum of z^k e^(−γz²) over all z. *)
 Definition moment (D : Z) (k : nat) (gamma : R) : R := Sum (- D <= z <= D) (IZR z ^ k * w gamma z).
 
 Lemma moment_derive D k gamma : is_derive (moment D k) gamma (- moment D (k + 2) gamma).
@@ -42,7 +42,7 @@ Proof.
   - intros z B. rewrite p_in by assumption. rewrite C_S by assumption. ring.
 Qed.
 
-(** Var(Z²) = Σ (z² − V)² p(z) *)
+(** Var(Z²) = Σ (z² − V)² p(z). *)
 Definition variance_of_square (D : Z) (gamma : R) : R :=
   Sum (- D <= z <= D) ((IZR z ^ 2 - V D gamma) ^ 2 * p D gamma z).
 
@@ -75,7 +75,7 @@ Proof.
   - intros z B. rewrite p_in by assumption. rewrite C_S by assumption. field. lra.
 Qed.
 
-(** dV/dγ = −Var(Z²) < 0 *)
+(** The derivative of the variance: dV/dγ = −Var(Z²) < 0. *)
 Theorem derivative_of_variance D gamma :
   (1 <= D)%Z -> is_derive (V D) gamma (- variance_of_square D gamma) /\ 0 < variance_of_square D gamma.
 Proof.
