@@ -1,6 +1,7 @@
 """The theorems of ``proofs/``: named, worded, linked to the ledger both ways, and checked by Coq."""
 
 import dataclasses
+import fcntl
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import pytest
 
 from compendium.ledger import book, claims, theorems, verdicts
 from compendium.render import readme
+from compendium.run import places
 from compendium.run.places import ROOT
 
 REALS = {
@@ -108,15 +110,17 @@ def compiled() -> Path:
     if not COQ:
         reason = "proofs left out: there is no Coq (apt-get install coq libcoq-interval libcoq-coquelicot)"
         (pytest.fail if os.environ.get("REQUIRE_COQ") else pytest.skip)(reason)
-    subprocess.run([MAKE, "proofs"], cwd=ROOT, check=True, capture_output=True)
+    places.write(ROOT / "build/proofs.lock", "")
+    with (ROOT / "build/proofs.lock").open() as lock:  # another process of the tests may be at it
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run([MAKE, "proofs"], cwd=ROOT, check=True, capture_output=True)
     return ROOT / "build/proofs"
 
 
-def assumptions(folder: Path, source: str) -> list[set[str]]:
+def assumptions(compiled: Path, folder: Path, source: str) -> list[set[str]]:
     """The axioms of each ``Print Assumptions`` of a source."""
-    file = folder / "Assumptions.v"
-    file.write_text(source, encoding="utf-8")
-    command = [str(COQ), "-Q", ".", "TableBuilder", file.name]
+    (folder / "Assumptions.v").write_text(source, encoding="utf-8")
+    command = [str(COQ), "-Q", str(compiled), "TableBuilder", "Assumptions.v"]
     run = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     parts = re.split(r"^(Axioms:|Closed under the global context)$", run.stdout, flags=re.MULTILINE)
     return [set(re.findall(r"^([\w.]+)(?=\s*:|$)", part, re.MULTILINE)) for part in parts[2::2]]
@@ -124,12 +128,12 @@ def assumptions(folder: Path, source: str) -> list[set[str]]:
 
 @pytest.mark.long
 @pytest.mark.unmeasured
-def test_coq_checks_everything_and_assumes_nothing_else(compiled: Path) -> None:
+def test_coq_checks_everything_and_assumes_nothing_else(compiled: Path, tmp_path: Path) -> None:
     stated = list(theorems.load().values())
     files = {path.stem: path.read_text(encoding="utf-8") for path in sources()}
     imports = f"From TableBuilder Require {' '.join(files)}.\n"
     asked = "".join(f"Print Assumptions {one.file}.{one.name}.\n" for one in stated)
-    found = assumptions(compiled, imports + asked)
+    found = assumptions(compiled, tmp_path, imports + asked)
     assert len(found) == len(stated)
     for theorem, axioms in zip(stated, found, strict=True):
         by_interval = "Interval" in files[theorem.file]
@@ -138,9 +142,9 @@ def test_coq_checks_everything_and_assumes_nothing_else(compiled: Path) -> None:
 
 
 @pytest.mark.unmeasured
-def test_an_axiom_is_seen(compiled: Path) -> None:
+def test_an_axiom_is_seen(compiled: Path, tmp_path: Path) -> None:
     source = "Axiom granted : False.\nTheorem a : 0 = 1. destruct granted. Qed.\nPrint Assumptions a.\n"
-    assert assumptions(compiled, source) == [{"granted"}]
+    assert assumptions(compiled, tmp_path, source) == [{"granted"}]
 
 
 def test_without_coq_make_says_so(tmp_path: Path) -> None:
