@@ -15,7 +15,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup reproduce verify mutants paper site test lab bench lock clean
+.PHONY: help setup reproduce verify mutants proofs paper site test lab bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,13 @@ verify: $(ENVIRONMENT) ## a verdict for each statement of the paper (VERIFY="--s
 
 mutants: $(ENVIRONMENT) ## alter the library's formulas one by one: does the ledger see it? (MUTANTS="noise")
 	@$(PYTHON) -m compendium mutants $(MUTANTS)
+
+COQ = coq libcoq-interval libcoq-coquelicot
+proofs: ## have Coq check every theorem of proofs/ (Debian: coq, libcoq-interval, libcoq-coquelicot)
+	@command -v coqc > /dev/null || { echo "The proofs are not checked, as there is no Coq: apt-get install $(COQ)" >&2; exit 2; }
+	@mkdir -p build/proofs
+	@cp -pu proofs/_CoqProject proofs/*.v build/proofs
+	@cd build/proofs && coq_makefile -f _CoqProject -o Makefile && $(MAKE) --no-print-directory -s
 
 paper: $(ENVIRONMENT) ## typeset paper/report.pdf and paper/beyond.pdf from the committed numbers
 	@$(PYTHON) -m compendium report

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from compendium.ledger import book
+from compendium.ledger import book, theorems
 from compendium.ledger.verdicts import KINDS
 from compendium.render import errata, key_sizes, readme, references, report, submission
 from compendium.run import execution, manifest, notebooks, staleness
@@ -113,6 +113,7 @@ def _accept(
     manifest.commit(TIMES, took)
     _fill("paper/teaching.md", readme.TIMES, readme.times(took))
     _fill(references.RELATED, references.SOURCES, references.listed(references.read()))
+    _fill(theorems.README, theorems.MARKS, theorems.page())
     if content:
         manifest.commit(book.LEDGER, content)
         _fill("README.md", readme.GLANCE, readme.glance(book.of(content)))

@@ -172,8 +172,8 @@ def averages(name: str, *, partitions: Sequence[int], shares: Mapping[str, Seque
     )
     alt = (
         "Share of exact counts against the number of divisions. Noise for one cell rises from "
-        f"{exact[0]:.3g} to {exact[-1]:.3g}, with marks of the kinds of keys near the line; noise for all cells goes from "
-        f"{designed[0]:.3g} to {designed[-1]:.3g}."
+        f"{exact[0]:.3g} to {exact[-1]:.3g}, with marks of the kinds of keys near the line; noise for all "
+        f"cells goes from {designed[0]:.3g} to {designed[-1]:.3g}."
     )
     data: dict[str, Sequence[Any]] = {"divisions": partitions, **shares}
     return Drawing(name, figure, caption, alt, data)

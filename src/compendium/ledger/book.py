@@ -135,6 +135,6 @@ def _parts(tally: Mapping[str, int]) -> str:
 
 
 def bases(entries: Iterable[Entry]) -> dict[str, int]:
-    """How many entries are proved for all parameters, decided exactly, or tried on a grid."""
+    """How many entries are checked by a machine, proved, decided exactly, or tried on a grid."""
     tally = Counter(entry.basis for entry in entries)
     return {basis: tally[basis] for basis in BASES}

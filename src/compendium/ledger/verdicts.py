@@ -25,7 +25,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from compendium.ledger import claims, elsewhere
+from compendium.ledger import claims, elsewhere, theorems
 from compendium.ledger.alterations import one_change
 from compendium.ledger.claims import Claim
 from compendium.ledger.formulas import BITS, Cases, noting_equal_sides, says_less
@@ -37,9 +37,11 @@ PARTLY = "confirmed to k digits"
 KINDS = (CONTRADICTED, SLIP, DEPENDS, BOUNDARY, ROUNDED, PARTLY, CONFIRMED)
 """The kinds of verdict, those that a reader should see first in front."""
 
+CHECKED = "machine-checked"
 PROVED, EXACT, TRIED = "proved for all parameters", "decided exactly", "tried on a grid"
-BASES = (PROVED, EXACT, TRIED)
-"""How far the evidence reaches: a proof, a finite calculation that settles it, or some cases of many."""
+BASES = (CHECKED, PROVED, EXACT, TRIED)
+"""How far the evidence reaches: a theorem that Coq has checked, a proof, a finite calculation that settles
+it, or some cases of many."""
 
 
 INFINITE = Fraction(10) ** 300
@@ -391,7 +393,12 @@ def _turning(level: Level, claim: Claim) -> str:
 
 
 def _evidence(truth: Truth, claim: Claim) -> str:
-    """How the verdict is known."""
+    """How the verdict is known: by which theorems of Coq, and how else."""
+    names = " and ".join(theorem.name for theorem in theorems.proving(claim.id))
+    return f"in Coq {names}; {_computed(truth, claim)}" if names else _computed(truth, claim)
+
+
+def _computed(truth: Truth, claim: Claim) -> str:
     answers = truth.readings.values()
     proved = bool(claim.proof)
     if any(isinstance(answer, Cases) for answer in answers):
@@ -409,9 +416,11 @@ def _evidence(truth: Truth, claim: Claim) -> str:
 def _basis(truth: Truth, claim: Claim) -> str:
     """How far the evidence reaches.
 
-    A statement about given numbers is decided by calculation. One about all parameters that holds is settled
-    by a proof alone; one that fails, by one case.
+    Nothing is above a theorem that a machine has checked. A statement about given numbers is decided by
+    calculation. One about all parameters that holds is settled by a proof alone; one that fails, by one case.
     """
+    if theorems.proving(claim.id):
+        return CHECKED
     open_ended = [answer for answer in truth.readings.values() if not _is_decided(answer, claim)]
     if not open_ended:
         return EXACT

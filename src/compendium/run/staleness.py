@@ -48,6 +48,7 @@ def everything(name: str) -> str:
             *SOURCES.rglob("*.py"),
             *SOURCES.rglob("*.toml"),
             *(ROOT / "paper").glob("*.toml"),
+            *(ROOT / "proofs").glob("*.toml"),
             ROOT / "requirements.lock",
         )
     ):
@@ -120,6 +121,7 @@ def _claims(names: Iterable[str]) -> dict[str, Any]:
                 claims[claim["id"]] = claim
     if EVERY_CLAIM in wanted:
         claims |= {file: _toml(ROOT / "paper" / f"{file}.toml") for file in ("headlines", "source")}
+        claims["theorems"] = _toml(ROOT / "proofs" / "theorems.toml")
     return claims
 
 

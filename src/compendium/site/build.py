@@ -23,8 +23,8 @@ from typing import Any
 
 import jinja2
 
-from compendium.ledger import book
-from compendium.render import errata, references, report
+from compendium.ledger import book, theorems
+from compendium.render import errata, readme, references, report
 from compendium.run import notebooks
 from compendium.run.manifest import NUMBERS
 from compendium.run.places import ROOT, write
@@ -106,6 +106,10 @@ def stage(source: Path, root: Path) -> None:
     write(table, equations.page(_read(table), equations.read_rows(source)))
     write(source / proofs.PROOFS, proofs.page(_read(source / proofs.PROOFS)))
     write(source / references.RELATED, proofs.targeted(proofs.cited(_read(source / references.RELATED))))
+    statements = readme.between(
+        _read(root / theorems.README), theorems.MARKS, theorems.page(root, ledger_page.link)
+    )
+    write(source / theorems.README, statements)
     write(source / errata.ERRATA, errata.document(book.read(root), ledger_page.link))
     for path in (*source.glob("*.md"), *source.glob("paper/*.md"), *source.glob("notebooks/**/*.ipynb")):
         write(path, rehomed(_read(path), depth=len(path.relative_to(source).parts) - 1))

@@ -20,6 +20,7 @@ from compendium.figures import palette
 from compendium.ledger import book, claims
 from compendium.ledger.claims import Claim
 from compendium.ledger.mathematics import latex
+from compendium.ledger.theorems import Theorem, proving
 from compendium.ledger.verdicts import KINDS, Entry
 from compendium.render import errata
 from compendium.run.manifest import NUMBERS
@@ -72,6 +73,11 @@ class Line:
     def claim(self) -> Claim:
         """What is stated."""
         return self.entry.claim
+
+    @property
+    def theorems(self) -> list[Theorem]:
+        """The theorems that Coq has checked for it."""
+        return proving(self.claim.id)
 
     @property
     def statement(self) -> str:

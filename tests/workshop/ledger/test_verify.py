@@ -46,7 +46,7 @@ def test_table_is_for_reading(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     assert "mech-variance-constraint" in out
     assert "4 claims: 3 confirmed, 1 depends" in out
-    assert "known: 3 proved for all parameters, 1 tried on a grid" in out
+    assert "known: 2 machine-checked, 1 proved for all parameters, 1 tried on a grid" in out
     assert "All verdicts, values and evidence are as stored." in out
     assert "\x1b[" not in out
 

@@ -16,7 +16,7 @@ import pytest
 
 from compendium import reproduce
 from compendium.__main__ import main
-from compendium.ledger import book
+from compendium.ledger import book, theorems
 from compendium.render import readme, references, report, submission
 from compendium.run import execution, manifest, notebooks, parameters, places, staleness
 from compendium.run.manifest import NUMBERS
@@ -218,6 +218,7 @@ def fresh(output: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "README.md": (readme.GLANCE, readme.SUMMARY),
         "paper/teaching.md": (readme.TIMES,),
         "paper/related.md": (references.SOURCES,),
+        theorems.README: (theorems.MARKS,),
     }.items():
         places.write(output / file, "\n".join(f"{start}: --> old {end}" for start, end in marks))
     return output

@@ -19,7 +19,7 @@ Touched = Callable[..., set[str]]
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of all that notebooks depend on, and records of what they are about."""
-    for folder in ("src", "paper", "notebooks"):
+    for folder in ("src", "paper", "proofs", "notebooks"):
         shutil.copytree(
             ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "*.pdf")
         )
@@ -112,6 +112,7 @@ def test_a_claim_reruns_the_notebooks_that_are_about_it(touched: Touched) -> Non
         "00-start-here",
         "10-verdict",
     }
+    assert touched("proofs/theorems.toml", '"ex1-support", ', "") == {"00-start-here", "10-verdict"}
 
 
 @pytest.mark.unmeasured

@@ -25,7 +25,7 @@ from pygments.styles import get_style_by_name  # type: ignore[import-untyped]
 import tablebuilder_dp
 from compendium.__main__ import main
 from compendium.figures import palette
-from compendium.ledger import claims
+from compendium.ledger import claims, theorems
 from compendium.ledger.verdicts import KINDS
 from compendium.run import notebooks
 from compendium.run.places import ROOT
@@ -80,7 +80,7 @@ def tree(tmp_path: Path) -> Path:
     """A compendium of its own to spoil, where only the notebooks and the small texts are copies."""
     root = tmp_path / "tree"
     root.mkdir()
-    for name in ("site", "figures", "README.md", "CITATION.cff", "LICENSE", "LICENSE-TEXT"):
+    for name in ("site", "figures", "proofs", "README.md", "CITATION.cff", "LICENSE", "LICENSE-TEXT"):
         (root / name).symlink_to(ROOT / name)
     for name in ("notebooks", "paper"):
         shutil.copytree(ROOT / name, root / name)
@@ -217,6 +217,16 @@ def test_every_claim_has_an_address_a_link_to_it_and_its_recorded_verdict(pages:
         assert f'href="#claim-{line.claim.id}"' in article
         assert f">{'ours, ' if line in ledger.ours else ''}{line.entry.verdict}</span>" in article
     assert articles == {}
+
+
+def test_claims_and_the_theorems_that_coq_has_checked_lead_to_each_other(pages: dict[str, Page]) -> None:
+    page, ledger = pages["proofs/README.html"], pages["ledger.html"]
+    for theorem in theorems.load().values():
+        assert theorem.address in page.ids
+        for claim in theorem.claims:
+            assert ("a", f"proofs/README.html#{theorem.address}") in ledger.links
+            assert ("a", f"../ledger.html#claim-{claim}") in page.links
+    assert "all_events_are_the_hockey_stick_sum" in page.html
 
 
 def test_the_ledger_counts_as_notebook_10_does() -> None:
