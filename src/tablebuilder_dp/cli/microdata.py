@@ -123,7 +123,7 @@ def register(command: Register) -> None:
     noise.add_argument(
         "--table",
         metavar="FILE",
-        help="a perturbation table, as tau-argus, SAS or ONS tools have it, in place of --epsilon and "
+        help="a perturbation table, as tau-argus, SAS, ptable or ONS tools have it, in place of --epsilon and "
         "--delta; needs records with keys",
     )
     cells = perturb.add_argument_group("cells")
