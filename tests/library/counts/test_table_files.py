@@ -342,8 +342,8 @@ INTERVALS = {
     "1 of {} must be a header, one of i;j;p;v;p_int_ub or i;j;p;v;p_int_lb;p_int_ub or i,j,p,": "",
     "1 of {} must be a header, .* got none of them": "i;j;p\n0;0;1\n",
     "1 of {} must be a header, .* got none of them$": SHORT.replace(";", "|"),
-    "1 of {} must be a header, .* got none of them .?": SHORT.replace("p_int_ub", "p_int_ub;p_ij_ub"),
-    "1 of {} must be a header, .* got none .?of them": SHORT.replace(";v", ";w"),
+    "1 of {} must be a header, one .* got none of them$": SHORT.replace("p_int_ub", "p_int_ub;p_ij_ub"),
+    "1 of {} must be a header, one of i;j;.* got none of them$": SHORT.replace(";v", ";w"),
     "1 of {} must be a header, one of .* got none of them": ONS.replace(",", ";").replace('"', ""),
     "1 of {} must be followed by the lines of a table, got 'nothing'": "i;j;p;v;p_int_ub\n",
     "2 of {} must be 6 fields separated by ;, got '0;0;1.00;0;1.00'": SHORT.replace(
@@ -384,7 +384,7 @@ INTERVALS = {
     "2 of {} must be of a p that is the length .* got '0.3'": SHORT.replace("0;0;1.00", "0;0;0.3"),
     "2 of {} must be of a p that is the length of its interval, got '0'": SHORT.replace("0;0;1.00", "0;0;0"),
     "4 of {} must be of a p that is the length of its interval, got '4e-2'": SHORT.replace("0.40", "4e-2"),
-    "3 of {} must be of 5 fields .?separated by ,": SHORT.replace(";", ",").replace("0.30,", "0,30,", 1),
+    "3 of {} must be 5 fields separated by ,, got": SHORT.replace(";", ",").replace("0.30,", "0,30,", 1),
     "4 of {} must be of a j that is i \\+ v and not negative, got '1;2;0.40;0;0.70'": SHORT.replace(
         "\n1;1;", "\n1;2;"
     ),
