@@ -383,6 +383,7 @@ INTERVALS = {
     ),
     "2 of {} must be of a p that is the length .* got '0.3'": SHORT.replace("0;0;1.00", "0;0;0.3"),
     "2 of {} must be of a p that is the length of its interval, got '0'": SHORT.replace("0;0;1.00", "0;0;0"),
+    "3 of {} must be of a p that is the length of its interval, got '0'": SHORT.replace("0.30;-1", "0;-1"),
     "4 of {} must be of a p that is the length of its interval, got '4e-2'": SHORT.replace("0.40", "4e-2"),
     "3 of {} must be 5 fields separated by ,, got": SHORT.replace(";", ",").replace("0.30,", "0,30,", 1),
     "4 of {} must be of a j that is i \\+ v and not negative, got '1;2;0.40;0;0.70'": SHORT.replace(
