@@ -58,7 +58,7 @@ def weights_digest(table: Table) -> bytes:
     if isinstance(table, LookupTable):
         content: list[Any] = [table.keysize, table.cuts]
     else:
-        content = [table.period, table.keysize, [row.cuts for row in table.rows], table.by_key]
+        content = [table.period, table.keysize, [row.cuts for row in table.rows], table.segments]
     return hashlib.sha256(json.dumps(content).encode()).digest()
 
 
@@ -124,8 +124,8 @@ def noise(table: Table, count: int, key: int) -> int:
     if count >= len(table.rows):
         first = len(table.rows) - table.period
         place = first + (count - first) % table.period
-    if table.by_key:
-        return table.by_key[place][key]
+    if table.segments:
+        return next(z for end, z in zip(*table.segments[place], strict=True) if key < end)
     return next(z for z, cut in enumerate(table.rows[place].cuts, -table.support) if key < cut)
 
 

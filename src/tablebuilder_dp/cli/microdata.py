@@ -123,8 +123,8 @@ def register(command: Register) -> None:
     noise.add_argument(
         "--table",
         metavar="FILE",
-        help="a perturbation table, as tau-argus, SAS or ONS tools have it, in place of --epsilon and "
-        "--delta; needs records with keys",
+        help="a perturbation table, as tau-argus, SAS, ptable or ONS tools have it, in place of --epsilon "
+        "and --delta; needs records with keys",
     )
     cells = perturb.add_argument_group("cells")
     cells.add_argument(

@@ -60,7 +60,9 @@ def register(command: Register) -> None:
         help="cells with one person in them, of independent noises (default: 1)",
     )
     profile.add_argument(
-        "--table", metavar="FILE", help="a perturbation table instead, as tau-argus, SAS or ONS tools have it"
+        "--table",
+        metavar="FILE",
+        help="a perturbation table instead, as tau-argus, SAS, ptable or ONS tools have it",
     )
 
     table = command("table", _table, "the lookup table of a design, and its privacy after sampling")

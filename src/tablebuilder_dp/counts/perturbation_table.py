@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -34,19 +35,50 @@ COUNT_MAX = 2**63 - 1
 _DIGITS = (30, 120, 480)
 
 
+class Segments(NamedTuple):
+    """The noise of a row in the order of its keys: each holds from the end before it, or 0, up to its own.
+
+    The last end is KEYSIZE. A noise may come several times, and no order needs an entry for every key.
+    """
+
+    ends: tuple[int, ...]
+    noise: tuple[int, ...]
+
+    @property
+    def joined(self) -> Segments:
+        """The same noise for every key in as few segments as possible."""
+        kept: list[tuple[int, int]] = []
+        start = 0
+        for end, noise in zip(self.ends, self.noise, strict=True):
+            if end > start:
+                if kept and kept[-1][1] == noise:
+                    kept.pop()
+                kept.append((end, noise))
+            start = end
+        return Segments(tuple(end for end, _ in kept), tuple(noise for _, noise in kept))
+
+    @property
+    def weights(self) -> Counter[int]:
+        """How many keys give each noise."""
+        found: Counter[int] = Counter()
+        for noise, start, end in zip(self.noise, (0, *self.ends), self.ends, strict=False):
+            found[noise] += end - start
+        return found
+
+
 @dataclass(frozen=True)
 class PerturbationTable:
     """The lookup tables of the counts 0, 1, …: a count and its cell key stand for one noise value.
 
     Each has the places −D, …, D, with no weight where the published value would be negative. Larger
     counts than there are rows for use the last ``period`` rows in turn; with period 0 they are refused.
-    ``by_key`` has the noise of every count and key where it does not rise with the key, as in tables
-    of other software; a row's weights are the same either way.
+    ``segments`` has the order of the noise in each row where it does not always rise with the key, as in
+    tables of other software; a row's weights are the same either way.
     """
 
     rows: tuple[LookupTable, ...]
     period: int = 1
-    by_key: tuple[tuple[int, ...], ...] = ()
+    segments: tuple[Segments, ...] = ()
 
     def __post_init__(self) -> None:
         tables = isinstance(self.rows, list | tuple) and len(self.rows) > 0
@@ -60,10 +92,38 @@ class PerturbationTable:
             raise parameters.wrong_value(
                 "rows", "without weight where count and noise are negative", self.rows
             )
-        if self.by_key and [Counter(noise) for noise in self.by_key] != [
-            +Counter(dict(enumerate(row.weights, -self.support))) for row in self.rows
-        ]:
-            raise parameters.wrong_value("by_key", "each noise as often as rows say", self.by_key)
+        if self.segments:
+            self._check_segments()
+
+    def _check_segments(self) -> None:
+        """Refuse what the rows contradict, and keep each order in one form: none if all noise rises."""
+        weights = [+Counter(dict(enumerate(row.weights, -self.support))) for row in self.rows]
+        good = all(
+            len(order.ends) == len(order.noise) and list(order.ends) == sorted(order.ends)
+            for order in self.segments
+        )
+        if not good or [+order.weights for order in self.segments] != weights:
+            allowed = "of ends that never fall, each noise for as many keys as rows say"
+            raise parameters.wrong_value("segments", allowed, self.segments)
+        kept = tuple(order.joined for order in self.segments)
+        rises = all(list(order.noise) == sorted(order.noise) for order in kept)
+        object.__setattr__(self, "segments", () if rises else kept)
+
+    @classmethod
+    def of_segments(
+        cls, segments: Iterable[Segments], *, keysize: int, support: int, period: int = 1
+    ) -> PerturbationTable:
+        """The table whose rows have their noise, from −D to D, in any order.
+
+        >>> orders = [Segments((4,), (0,)), Segments((1, 2, 4), (1, -1, 0))]
+        >>> table = PerturbationTable.of_segments(orders, keysize=4, support=1)
+        >>> table.rows[1].weights, sample(table, [1, 1, 1, 1], [0, 1, 2, 3])
+        ((1, 2, 1), array([ 1, -1,  0,  0]))
+        """
+        orders = tuple(segments)
+        weights, places = (order.weights for order in orders), range(-support, support + 1)
+        cuts = (tuple(accumulate(row[noise] for noise in places)) for row in weights)
+        return cls(tuple(LookupTable(keysize, row) for row in cuts), period, orders)
 
     @property
     def support(self) -> int:
@@ -75,9 +135,19 @@ class PerturbationTable:
         """KEYSIZE."""
         return self.rows[0].keysize
 
+    def order(self, place: int) -> Segments:
+        """The noise of a row in the order of its keys."""
+        if self.segments:
+            return self.segments[place]
+        return Segments(self.rows[place].cuts, tuple(range(-self.support, self.support + 1))).joined
+
     @cached_property
-    def _noise_by_key(self) -> NDArray[np.int64]:
-        return np.array(self.by_key, dtype=np.int64)
+    def _orders(self) -> list[tuple[NDArray[np.uint64], NDArray[np.int64]]]:
+        """For sampling: the inner ends and the noise of each row."""
+        return [
+            (np.array(order.ends[:-1], dtype=np.uint64), np.array(order.noise, dtype=np.int64))
+            for order in self.segments
+        ]
 
     @property
     def largest(self) -> int:
@@ -195,11 +265,7 @@ def sample(table: PerturbationTable, counts: ArrayLike, keys: ArrayLike) -> Any:
     if numbers.shape != places.shape:
         raise parameters.wrong_value("keys", f"of the shape {numbers.shape} of counts", places.shape)
     rows = table.place(numbers.reshape(-1)).astype(np.uint32)
-    if table.by_key:
-        noise = table._noise_by_key[rows, places.reshape(-1)]
-    else:
-        noise = _sorted_sample(table, rows, places.reshape(-1))
-    noise = noise.reshape(numbers.shape)
+    noise = _sorted_sample(table, rows, places.reshape(-1)).reshape(numbers.shape)
     return int(noise) if np.ndim(counts) == 0 else noise
 
 
@@ -215,13 +281,21 @@ def _sorted_sample(table: PerturbationTable, rows: NDArray[Any], keys: NDArray[A
     ends = np.bincount(rows, minlength=len(table.rows)).cumsum()
     ordered, values = keys[order], np.empty(len(keys), dtype=np.int64)
     start = 0
-    for row, end in zip(table.rows, ends.tolist(), strict=True):
+    for place, end in enumerate(ends.tolist()):
         if end > start:
-            sampling.sample(row, ordered[start:end], out=values[start:end])
+            _row_sample(table, place, ordered[start:end], values[start:end])
         start = end
     noise = np.empty_like(values)
     noise[order] = values
     return noise
+
+
+def _row_sample(table: PerturbationTable, place: int, keys: NDArray[Any], out: NDArray[np.int64]) -> None:
+    if table.segments:
+        ends, noise = table._orders[place]
+        noise.take(np.searchsorted(ends, keys.astype(np.uint64), side="right"), out=out)
+    else:
+        sampling.sample(table.rows[place], keys, out=out)
 
 
 def outputs(table: PerturbationTable, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -359,8 +433,7 @@ def _at(table: PerturbationTable, span: range, epsilon: Fraction) -> Guarantee:
 def requantised(table: PerturbationTable, keysize: int) -> PerturbationTable:
     """The table that keys from [0, keysize) realise when key/keysize is compared with cut/KEYSIZE.
 
-    This is exact: the new cut points are ⌈cut·keysize/KEYSIZE⌉. Proof: Theorem 45. Noise that does not rise
-    with the key has no cut points, so its keys stay as many as they are.
+    This is exact, whatever the order of the noise: the new ends are ⌈end·keysize/KEYSIZE⌉. Proof: Theorem 45.
 
     >>> from tablebuilder_dp.counts.rows import OfVariance
     >>> requantised(build(OfVariance(2, 1), keysize=256), 10).rows[2].cuts
@@ -369,7 +442,6 @@ def requantised(table: PerturbationTable, keysize: int) -> PerturbationTable:
     size, old = parameters.keysize(keysize), _checked(table).keysize
     if size == old:
         return table
-    if table.by_key:
-        raise parameters.wrong_value("keysize", f"{old} for noise that does not rise with the key", keysize)
-    rows = (LookupTable(size, tuple(-(-cut * size // old) for cut in row.cuts)) for row in table.rows)
-    return PerturbationTable(tuple(rows), table.period)
+    orders = (table.order(place) for place in range(len(table.rows)))
+    segments = (order._replace(ends=tuple(-(-end * size // old) for end in order.ends)) for order in orders)
+    return PerturbationTable.of_segments(segments, keysize=size, support=table.support, period=table.period)

@@ -1,7 +1,8 @@
 """Perturbation tables in files, as other software for cell keys writes and reads them.
 
-"tau-argus" (``i;j;p;v;p_int_ub``) and "sas" (``i;j;p;v;p_int_lb;p_int_ub``) give each count the intervals
-of a key on [0, 1) (`table_intervals`). "ons" (``pcv,ckey,pvalue``) has a line for every count and key.
+"tau-argus" (``i;j;p;v;p_int_ub``), "sas" (``i;j;p;v;p_int_lb;p_int_ub``) and "ptable" (that package's own
+``i,j,p,v,p_int_lb,p_int_ub,type``) give each count the intervals of a key on [0, 1), in any order
+(`table_intervals`). "ons" (``pcv,ckey,pvalue``) has a line for every count and key.
 """
 
 from __future__ import annotations
@@ -18,54 +19,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tablebuilder_dp.counts import table_intervals
-from tablebuilder_dp.counts.perturbation_table import PerturbationTable
-from tablebuilder_dp.counts.table_intervals import LINES_MAX, Lines
-from tablebuilder_dp.sampling import LookupTable
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable, Segments
+from tablebuilder_dp.counts.table_intervals import LINES_MAX, STYLES, Lines
 from tablebuilder_dp.support import files, parameters
 
-LAYOUTS = ("tau-argus", "sas", "ons")
+LAYOUTS = (*STYLES, "ons")
 ONS_LAST, ONS_PERIOD = 750, 250
 """In an ONS table up to 750 a larger count n uses the row of ((n − 1) mod 250) + 501."""
 
-_HEADERS = {
-    "tau-argus": "i;j;p;v;p_int_ub",
-    "sas": "i;j;p;v;p_int_lb;p_int_ub",
-    "ons": '"pcv","ckey","pvalue"',
-}
+_ONS_HEADER = '"pcv","ckey","pvalue"'
 _LONG = 1000  # characters: a longer line is no line of a table, and is not read whole
-_OLDER = "i;j;p;v;p_ij_ub"
 _CELL = re.compile(r",".join([r'\s*"?(-?[0-9]{1,18})"?\s*'] * 3))
 
 
 def read(path: str | PathLike[str]) -> PerturbationTable:
     """The table in a file, whose layout its header tells.
 
-    Of n decimals in the last column, KEYSIZE is 2^n if that makes every cut point whole (so `write` writes
-    tables of 2^n keys), else 10^n. A p may differ from the length of its interval by one unit of the last
-    decimal, as rounding makes it. Without a line for the count 0 an empty cell gets no noise. An ONS table
-    up to 750 serves larger counts by its last 250 rows, any other refuses them. D is the largest noise
-    that a line has.
+    Columns of intervals may come in any order, between semicolons or commas, with or without p_int_lb and
+    ptable's type, and with p_ij and p_ij_ub for p and p_int_ub; names and fields may stand in quotes. If an
+    upper end has at most n decimals, KEYSIZE is 2^n if that makes every end whole (so `write` writes tables
+    of 2^n keys), else 10^n. A noise may have several intervals, in any order. The upper ends alone decide; p
+    may differ from the length of its interval as rounding makes it, to two decimals or more. Without a line
+    for the count 0 an empty cell gets no noise. An ONS table up to 750 serves larger counts by its last 250
+    rows, any other refuses them. D is the largest noise that a line has.
 
     Raises OSError where the file cannot be opened. Raises ValueError, which names the line, where it is
-    malformed: bytes that are not UTF-8 are shown in it, a first line that is no header is not, as the file
+    malformed or of a table for magnitudes, which has another type than all, noise that is not whole, or
+    leaps in i: bytes that are not UTF-8 are shown in it, a first line that is no header is not, as the file
     may be anything.
     """
     with Path(path).open(encoding="utf-8-sig", errors="backslashreplace") as file:
         header, lines = file.readline(_LONG), Lines(str(path), iter(partial(file.readline, _LONG), ""))
-        bare = re.sub(r'[\s"]', "", header)
-        if bare in (_HEADERS["tau-argus"], _HEADERS["sas"], _OLDER):
-            return table_intervals.read(lines, bare.count(";") + 1)
-        if bare == _HEADERS["ons"].replace('"', ""):
+        if columns := table_intervals.columns(header):
+            return table_intervals.read(lines, columns)
+        if re.sub(r'[\s"]', "", header) == _ONS_HEADER.replace('"', ""):
             return _read_ons(lines)
-    allowed = " or ".join(_HEADERS.values())
+    allowed = " or ".join([*(style.header for style in STYLES.values()), _ONS_HEADER])
     raise ValueError(f"line 1 of {path} must be a header, one of {allowed}, got none of them")
 
 
 def write(table: PerturbationTable, path: str | PathLike[str], *, layout: str) -> None:
     """Write a table in one of LAYOUTS, so that `read` gives it back.
 
-    "tau-argus" and "sas" need period 1 and a KEYSIZE of 2^n or 10^n, either of which makes n decimals. A
-    noise without keys has no line, but for D in the last block if no other line tells D.
+    "tau-argus", "sas" and "ptable" need period 1 and a KEYSIZE of 2^n or 10^n, either of which makes n
+    decimals. Each run of keys with one noise has a line; a noise without keys has none, but for D in the last
+    block if no other line tells D.
 
     "ons" has pcv 0 only if an empty cell gets noise, and D is read as the largest noise that a key gives.
     It can express period 0 (up to any count but 750) and, up to 750, every period that divides 250: rows
@@ -76,7 +74,8 @@ def write(table: PerturbationTable, path: str | PathLike[str], *, layout: str) -
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> table = PerturbationTable((LookupTable(4, (0, 4, 4)), LookupTable(4, (1, 3, 4))))
+    >>> orders = [Segments((4,), (0,)), Segments((1, 3, 4), (-1, 0, 1))]
+    >>> table = PerturbationTable.of_segments(orders, keysize=4, support=1)
     >>> with TemporaryDirectory() as folder:
     ...     write(table, Path(folder, "table.txt"), layout="sas")
     ...     print(Path(folder, "table.txt").read_text(), read(Path(folder, "table.txt")) == table)
@@ -91,9 +90,12 @@ def write(table: PerturbationTable, path: str | PathLike[str], *, layout: str) -
         raise parameters.wrong_value("layout", "one of " + ", ".join(LAYOUTS), layout)
     if not isinstance(table, PerturbationTable):
         raise parameters.wrong_type("table", "a PerturbationTable", table)
-    lines = _ons_lines(table) if layout == "ons" else table_intervals.written(table, lower=layout == "sas")
+    if layout == "ons":
+        header, lines = _ONS_HEADER, _ons_lines(table)
+    else:
+        header, lines = STYLES[layout].header, table_intervals.written(table, STYLES[layout])
     with files.whole(Path(path)) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        file.write(_HEADERS[layout] + "\n")
+        file.write(header + "\n")
         file.writelines(lines)
 
 
@@ -103,13 +105,15 @@ def _read_ons(lines: Lines) -> PerturbationTable:
     noise = cells[:, 2].reshape(-1, keysize)
     if first:
         noise = np.vstack([np.zeros((1, keysize), dtype=np.int64), noise])
-    rows, period = len(noise), ONS_PERIOD if len(noise) == ONS_LAST + 1 else 0
+    period = ONS_PERIOD if len(noise) == ONS_LAST + 1 else 0
     support = max(1, int(np.abs(noise).max()))
-    places = noise + support + (2 * support + 1) * np.arange(rows)[:, None]
-    weights = np.bincount(places.reshape(-1), minlength=rows * (2 * support + 1)).reshape(rows, -1)
-    tables = tuple(LookupTable(keysize, tuple(cuts)) for cuts in weights.cumsum(axis=1).tolist())
-    rises = bool((np.diff(noise, axis=1) >= 0).all())
-    return PerturbationTable(tables, period, () if rises else tuple(map(tuple, noise.tolist())))
+    return PerturbationTable.of_segments(map(_runs, noise), keysize=keysize, support=support, period=period)
+
+
+def _runs(noise: NDArray[np.int64]) -> Segments:
+    """The runs of keys with one noise."""
+    last = np.append(np.flatnonzero(np.diff(noise)), len(noise) - 1)
+    return Segments(tuple((last + 1).tolist()), tuple(noise[last].tolist()))
 
 
 def _cells(lines: Lines) -> NDArray[np.int64]:
@@ -166,7 +170,7 @@ def _ons_lines(table: PerturbationTable) -> Iterator[str]:
     return (
         f"{pcv},{ckey},{noise}\n"
         for pcv in range(first, len(served))
-        for ckey, noise in enumerate(_noise(table, served[pcv]))
+        for ckey, noise in enumerate(_by_key(table.order(served[pcv])))
     )
 
 
@@ -182,9 +186,6 @@ def _ons_rows(table: PerturbationTable) -> Sequence[int]:
     raise parameters.wrong_value("table", allowed, f"period {period}, {rows} rows")
 
 
-def _noise(table: PerturbationTable, place: int) -> Any:
+def _by_key(order: Segments) -> Any:
     """The noise of each key in a row."""
-    if table.by_key:
-        return table.by_key[place]
-    values = np.arange(-table.support, table.support + 1)
-    return np.repeat(values, table.rows[place].weights).tolist()
+    return np.repeat(order.noise, np.diff(order.ends, prepend=0)).tolist()

@@ -1,8 +1,8 @@
-"""Perturbation tables as intervals of a key on [0, 1), in the layouts of tau-argus and SAS.
+"""Perturbation tables as intervals of a key on [0, 1), in the layouts of tau-argus, SAS and ptable.
 
-A line has a count i, a published value j = i + v, its probability p and the upper end of its interval, in
-SAS the lower end before it. The largest i stands for "i or more". Every number is read as the exact
-decimal that it is written as. `table_files` is the way in.
+A line has a count i, a published value j = i + v, its probability p and the upper end of its interval, often
+the lower end before it. A noise may have several intervals, in any order. The largest i stands for "i or
+more". Every number is read as the exact decimal that it is written as. `table_files` is the way in.
 """
 
 from __future__ import annotations
@@ -10,15 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
 
-from tablebuilder_dp.counts.perturbation_table import PerturbationTable
-from tablebuilder_dp.sampling import LookupTable
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable, Segments
 from tablebuilder_dp.support import parameters
 
 LINES_MAX = 10**7
 DECIMALS_MAX = 64
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
-_DECIMAL = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,99}))?")
+_DECIMAL = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,99}))?(?:[eE]([-+]?[0-9]{1,3}))?")
+_FRACTION = re.compile(r"-?[0-9]*\.[0-9]+")
+_FOR_COUNTS = "of a table for counts (type all, whole i, j and v, each i the next), not for magnitudes"
+_ALIASES = {"p_ij": "p", "p_ij_ub": "p_int_ub"}
+_NEEDED = {"i", "j", "p", "v", "p_int_ub"}
+_ALLOWED = _NEEDED | {"p_int_lb", "type", ""}  # R writes a column of row names, which has no name
 
 
 @dataclass
@@ -55,141 +61,211 @@ class Lines:
         return max(widest, 1)
 
 
+class Columns(NamedTuple):
+    """What a header tells of the lines after it."""
+
+    separator: str
+    names: tuple[str, ...]
+
+
+def columns(header: str) -> Columns | None:
+    """The columns of a table of intervals, in any order, or None for another header.
+
+    >>> columns('"i";"j";"p_ij";"v";"p_ij_ub"')
+    Columns(separator=';', names=('i', 'j', 'p', 'v', 'p_int_ub'))
+    """
+    separator = ";" if ";" in header else ","
+    bare = (_bare(name) for name in header.split(separator))
+    names = tuple(_ALIASES.get(name, name) for name in bare)
+    known = len(set(names)) == len(names) and _NEEDED <= set(names) <= _ALLOWED
+    return Columns(separator, names) if known else None
+
+
+def _bare(text: str) -> str:
+    return text.strip().strip('"').strip()
+
+
+class _Decimal(NamedTuple):
+    """A decimal as it is written, which has so many places and is that multiple of the last one."""
+
+    text: str
+    multiple: int
+    places: int
+
+    @property
+    def value(self) -> Fraction:
+        return Fraction(self.multiple, 10**self.places)
+
+
+class _Interval(NamedTuple):
+    """What a line says; ``at`` is its number."""
+
+    at: int
+    noise: int
+    mass: _Decimal
+    lower: _Decimal | None
+    upper: _Decimal
+
+
 @dataclass
-class _Blocks:
-    """The blocks of lines read so far: for each count the cut points of its noises, in last decimals."""
+class _Reader:
+    """The lines read so far, a block for each count."""
 
     lines: Lines
-    cuts: list[dict[int, int]] = field(default_factory=list)
-    decimals: int = 0
-    binary: bool = True
-    end: int = 0
-    widest: tuple[int, int] = (0, 0)
+    columns: Columns
+    blocks: list[list[_Interval]] = field(default_factory=list)
 
-    def add(self, line: str, fields: int) -> None:
-        parts = [part.strip() for part in line.split(";")]
-        if len(parts) != fields:
-            raise self.lines.wrong(f"{fields} fields separated by ;", line)
-        count, value, noise = (self._integer(parts[place]) for place in (0, 1, 3))
-        if not self.cuts or count != len(self.cuts) - 1:
+    def add(self, line: str) -> None:
+        parts = [_bare(part) for part in line.split(self.columns.separator)]
+        if len(parts) != len(self.columns.names):
+            wanted = f"{len(self.columns.names)} fields separated by {self.columns.separator}"
+            raise self.lines.wrong(wanted, line)
+        cell = dict(zip(self.columns.names, parts, strict=True))
+        if cell.get("type", "all") != "all":
+            raise self.lines.wrong(_FOR_COUNTS, line)
+        count, value, noise = (self._integer(cell[name]) for name in "ijv")
+        if not self.blocks or count != len(self.blocks) - 1:
             self._begin(count)
         if value < 0 or value != count + noise:
             raise self.lines.wrong("of a j that is i + v and not negative", line)
-        if self.cuts[-1] and noise <= next(reversed(self.cuts[-1])):
-            raise self.lines.wrong("of a larger v than the line before", noise)
-        self.cuts[-1][noise] = self._interval(parts)
-        self.widest = max(self.widest, (abs(noise), self.lines.number))
+        lower = self._decimal(cell["p_int_lb"]) if "p_int_lb" in cell else None
+        mass, upper = self._decimal(cell["p"]), self._decimal(cell["p_int_ub"])
+        if upper.places > DECIMALS_MAX:
+            raise self.lines.wrong(f"of at most {DECIMALS_MAX} decimals in p_int_ub", upper.text)
+        self.blocks[-1].append(_Interval(self.lines.number, noise, mass, lower, upper))
 
     def _begin(self, count: int) -> None:
         """Begin the block of a count, the next one; the first may be 0 or 1."""
-        if self.cuts:
-            self.finish(self.lines.number - 1)
-        elif count == 1:
-            self.cuts.append({})
-        if count != len(self.cuts):
-            raise self.lines.wrong("of the same i as the line before or the next, from 0 or 1 on", count)
-        self.cuts.append({})
-        self.end = 0
-
-    def finish(self, at: int) -> None:
-        """Finish a block, whose last line must reach 1."""
-        if self.end != 10**self.decimals:
-            end = _text(self.end, self.decimals)
-            raise self.lines.wrong("of an interval that ends at 1, as the last of its i", end, at=at)
-
-    def _interval(self, parts: list[str]) -> int:
-        """The end of a line's interval, which must begin where the last one ended and fit its p.
-
-        A p may be off by half a unit of its own last place, and by one of the ends', for each is rounded.
-        """
-        start, (self.end, decimals) = self.end, self._decimal(parts[-1])
-        self.decimals = self.decimals or decimals
-        if decimals != self.decimals or not 1 <= decimals <= DECIMALS_MAX:
-            allowed = f"of 1 to {DECIMALS_MAX} decimals in the last field, in all lines as many"
-            raise self.lines.wrong(allowed, parts[-1])
-        unit = 10**decimals
-        if not start <= self.end <= unit:
-            raise self.lines.wrong("of an interval that ends between its start and 1", parts[-1])
-        lower, power = self._decimal(parts[4]) if len(parts) == 6 else (start, decimals)
-        if lower * unit != start * 10**power:
-            raise self.lines.wrong("of an interval that starts where the one before ends", parts[4])
-        mass, power = self._decimal(parts[2])
-        if 2 * abs(mass * unit - (self.end - start) * 10**power) > unit + 2 * 10**power:
-            raise self.lines.wrong("of a p that is the length of its interval", parts[2])
-        self.binary = self.binary and self.end % 5**decimals == 0
-        if not self.binary and unit > parameters.KEYSIZE_MAX:
-            raise self.lines.wrong(f"of at most 19 decimals or a multiple of 2^-{decimals}", parts[-1])
-        return self.end
+        if not self.blocks and count == 1:
+            self.blocks.append([])
+        if count != len(self.blocks):
+            leaps = count > len(self.blocks) and "type" in self.columns.names
+            allowed = "of the same i as the line before or the next, from 0 or 1 on"
+            raise self.lines.wrong(_FOR_COUNTS if leaps else allowed, count)
+        self.blocks.append([])
 
     def _integer(self, text: str) -> int:
         if not _INTEGER.fullmatch(text):
-            raise self.lines.wrong("of integers i, j and v", text)
+            allowed = _FOR_COUNTS if _FRACTION.fullmatch(text) else "of integers i, j and v"
+            raise self.lines.wrong(allowed, text)
         return int(text)
 
-    def _decimal(self, text: str) -> tuple[int, int]:
-        """A plain decimal in units of its last place, and the number of its places."""
+    def _decimal(self, text: str) -> _Decimal:
         match = _DECIMAL.fullmatch(text)
         if not match:
-            raise self.lines.wrong("of plain decimals, not negative, such as 0.25", text)
-        return int(match[1] + (match[2] or "")), len(match[2] or "")
+            raise self.lines.wrong("of decimals, not negative, such as 0.25 or 2.5e-01", text)
+        digits, places = match[1] + (match[2] or ""), len(match[2] or "") - int(match[3] or 0)
+        return _Decimal(text, int(digits) * 10 ** max(-places, 0), max(places, 0))
+
+    def table(self) -> PerturbationTable:
+        """The table of all lines."""
+        intervals = [interval for block in self.blocks for interval in block]
+        if not intervals:
+            raise self.lines.wrong("followed by the lines of a table", "nothing")
+        widest = max(intervals, key=lambda interval: abs(interval.noise))
+        support = self.lines.support(abs(widest.noise), at=widest.at, rows=len(self.blocks))
+        decimals = max(1, *(interval.upper.places for interval in intervals))
+        segments = [self._segments(block, decimals) for block in self.blocks]
+        unit, size = 5**decimals, 2**decimals
+        if any(end % unit for segment in segments for end in segment.ends):
+            unit, size = 1, 10**decimals
+        whole = (Segments(tuple(end // unit for end in ends), noise) for ends, noise in segments)
+        return PerturbationTable.of_segments(whole, keysize=size, support=support)
+
+    def _segments(self, block: list[_Interval], decimals: int) -> Segments:
+        """The intervals of a count, in units of the last decimal; without lines it gets no noise."""
+        unit, end = 10**decimals, 0
+        ends = []
+        for interval in block:
+            start, end = end, interval.upper.multiple * 10 ** (decimals - interval.upper.places)
+            self._check(interval, Fraction(start, unit), Fraction(end, unit), unit)
+            ends.append(end)
+        if block and end != unit:
+            allowed = "of an interval that ends at 1, as the last of its i"
+            raise self.lines.wrong(allowed, block[-1].upper.text, at=block[-1].at)
+        return Segments(tuple(ends), tuple(one.noise for one in block)) if block else Segments((unit,), (0,))
+
+    def _check(self, interval: _Interval, start: Fraction, end: Fraction, unit: int) -> None:
+        """Refuse an interval that does not go on where the last one ended, or does not fit its p.
+
+        A p may be off by half of its own last place, but no more than two decimals would be, and by one unit
+        of the ends, for each is rounded.
+        """
+        at, lower, mass, upper = interval.at, interval.lower, interval.mass, interval.upper
+        if not start <= end <= 1:
+            raise self.lines.wrong("of an interval that ends between its start and 1", upper.text, at=at)
+        if unit > parameters.KEYSIZE_MAX and end.denominator & (end.denominator - 1):
+            decimals = len(str(unit)) - 1
+            allowed = f"of at most 19 decimals or a multiple of 2^-{decimals}"
+            raise self.lines.wrong(allowed, upper.text, at=at)
+        if lower and 2 * abs(lower.value - start) > Fraction(1, unit):
+            raise self.lines.wrong("of an interval that starts where the one before ends", lower.text, at=at)
+        rounded = Fraction(1, 2 * 10 ** max(mass.places, 2)) + Fraction(1, unit)
+        if abs(mass.value - (end - start)) > rounded:
+            raise self.lines.wrong("of a p that is the length of its interval", mass.text, at=at)
 
 
-def read(lines: Lines, fields: int) -> PerturbationTable:
-    """The table of the lines after a header with this many fields.
+def read(lines: Lines, columns: Columns) -> PerturbationTable:
+    """The table of the lines after a header with these columns.
 
     Raises ValueError, which names the line, where they make no table.
 
-    >>> text = ["0;0;1.0;0;1.0", "1; 0;0.5;-1;0.5", "1;2;0.5;1;1.0"]
-    >>> [row.weights for row in read(Lines("a.txt", text), 5).rows]
-    [(0, 2, 0), (1, 0, 1)]
+    >>> text = ["0;0;1;0;1", "1; 2;5e-1;1;0.5", "1;0;0.5;-1;1"]
+    >>> table = read(Lines("a.txt", text), Columns(";", ("i", "j", "p", "v", "p_int_ub")))
+    >>> [row.weights for row in table.rows], table.order(1)
+    ([(0, 2, 0), (1, 0, 1)], Segments(ends=(1, 2), noise=(1, -1)))
     """
-    blocks = _Blocks(lines)
+    reader = _Reader(lines, columns)
     for line in lines:
-        blocks.add(line, fields)
-    if not blocks.cuts:
-        raise lines.wrong("followed by the lines of a table", "nothing")
-    blocks.finish(lines.number)
-    widest, at = blocks.widest
-    support = lines.support(widest, at=at, rows=len(blocks.cuts))
-    blocks.cuts[0] = blocks.cuts[0] or {0: 10**blocks.decimals}
-    unit, size = (5**blocks.decimals, 2**blocks.decimals) if blocks.binary else (1, 10**blocks.decimals)
-    return PerturbationTable(tuple(_row(cuts, support, unit, size) for cuts in blocks.cuts))
+        reader.add(line)
+    return reader.table()
 
 
-def _row(cuts: dict[int, int], support: int, unit: int, keysize: int) -> LookupTable:
-    """The lookup table of a block; a noise without a line has no keys."""
-    reached, every = 0, []
-    for noise in range(-support, support + 1):
-        reached = cuts.get(noise, reached)
-        every.append(reached // unit)
-    return LookupTable(keysize=keysize, cuts=tuple(every))
+class Style(NamedTuple):
+    """How a layout writes its lines: with the lower ends or without, and what ends each line."""
+
+    header: str
+    separator: str = ";"
+    lower: bool = True
+    aligned: bool = True
+    end: str = ""
 
 
-def written(table: PerturbationTable, *, lower: bool) -> Iterator[str]:
-    """The lines of a table, with the lower ends of the intervals or without, in aligned columns.
+STYLES = {
+    "tau-argus": Style("i;j;p;v;p_int_ub", lower=False),
+    "sas": Style("i;j;p;v;p_int_lb;p_int_ub"),
+    "ptable": Style("i,j,p,v,p_int_lb,p_int_ub,type", separator=",", aligned=False, end=",all"),
+}
+
+
+def written(table: PerturbationTable, style: Style) -> Iterator[str]:
+    """The lines of a table.
 
     Raises ValueError for a table that the layout cannot express.
 
-    >>> table = PerturbationTable((LookupTable(2, (0, 2, 2)), LookupTable(2, (1, 1, 2))))
-    >>> print("".join(written(table, lower=False)), end="")
+    >>> orders = [Segments((2,), (0,)), Segments((1, 2), (1, -1))]
+    >>> table = PerturbationTable.of_segments(orders, keysize=2, support=1)
+    >>> print("".join(written(table, STYLES["tau-argus"])), end="")
     0;0;1.0; 0;1.0
-    1;0;0.5;-1;0.5
-    1;2;0.5; 1;1.0
+    1;2;0.5; 1;0.5
+    1;0;0.5;-1;1.0
     """
-    if table.period != 1 or table.by_key:
-        given = "noise that does not rise with the key" if table.by_key else f"period {table.period}"
-        raise parameters.wrong_value("table", "of period 1 and noise that rises with the key", given)
-    if len(table.rows) * (2 * table.support + 1) > LINES_MAX:
-        allowed = f"of at most {LINES_MAX} places (counts times 2D + 1)"
-        raise parameters.wrong_value("table", allowed, len(table.rows) * (2 * table.support + 1))
+    if table.period != 1:
+        raise parameters.wrong_value("table", "of period 1 for this layout", f"period {table.period}")
     decimals, cells = _decimals(table), list(_cells(table))
+    size = max(len(table.rows) * (2 * table.support + 1), len(cells))
+    if size > LINES_MAX:
+        allowed = f"of at most {LINES_MAX} lines and places (counts times 2D + 1)"
+        raise parameters.wrong_value("table", allowed, size)
     unit = 10**decimals // table.keysize
-    wide = [max(len(str(cell[place])) for cell in cells) for place in range(3)]
-    return (
-        f"{i:{wide[0]}};{j:{wide[1]}};{_text((end - start) * unit, decimals)};{v:{wide[2]}};"
-        f"{_text(start * unit, decimals) + ';' if lower else ''}{_text(end * unit, decimals)}\n"
-        for i, j, v, start, end in cells
-    )
+    wide = [max(len(str(cell[place])) for cell in cells) if style.aligned else 1 for place in range(3)]
+
+    def line(i: int, j: int, v: int, start: int, end: int) -> str:
+        mass, *ends = (_text(keys * unit, decimals) for keys in (end - start, start, end))
+        parts = [f"{i:{wide[0]}}", f"{j:{wide[1]}}", mass, f"{v:{wide[2]}}", *ends[not style.lower :]]
+        return style.separator.join(parts) + style.end + "\n"
+
+    return (line(*cell) for cell in cells)
 
 
 def _cells(table: PerturbationTable) -> Iterator[tuple[int, int, int, int, int]]:
@@ -197,14 +273,13 @@ def _cells(table: PerturbationTable) -> Iterator[tuple[int, int, int, int, int]]
 
     A noise without keys is left out, but for D after all others where nothing else would tell D.
     """
-    support, last = table.support, len(table.rows) - 1
-    told = any(row.weights[0] or row.weights[-1] for row in table.rows)
-    for count, row in enumerate(table.rows):
+    for count in range(len(table.rows)):
         start = 0
-        for noise, end in enumerate(row.cuts, -support):
-            if end > start or (count == last and noise == support and not told):
-                yield count, count + noise, noise, start, end
+        for end, noise in zip(*table.order(count), strict=True):
+            yield count, count + noise, noise, start, end
             start = end
+    if not any(row.weights[0] or row.weights[-1] for row in table.rows):
+        yield count, count + table.support, table.support, start, start
 
 
 def _decimals(table: PerturbationTable) -> int:
@@ -217,7 +292,7 @@ def _decimals(table: PerturbationTable) -> int:
     if size != 10**power:
         allowed = "a power of 2 or of 10 for this layout (see perturbation_table.requantised)"
         raise parameters.wrong_value("keysize", allowed, size)
-    if not any(cut % 5**power for row in table.rows for cut in row.cuts):
+    if not any(end % 5**power for place in range(len(table.rows)) for end in table.order(place).ends):
         raise parameters.wrong_value("keysize", f"{2**power} for cut points as coarse as these", size)
     return power
 

@@ -63,7 +63,8 @@ class Protection:
         """A SHA-256 by which two people can see that they have the same weights: 64 hexadecimal digits."""
         table = self.table
         if isinstance(table, PerturbationTable):
-            content: list[Any] = [table.period, table.keysize, [row.cuts for row in table.rows], table.by_key]
+            cuts = [row.cuts for row in table.rows]
+            content: list[Any] = [table.period, table.keysize, cuts, table.segments]
         else:
             content = [table.keysize, table.cuts]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
@@ -189,14 +190,15 @@ def from_table(table: PerturbationTable | str | Path) -> Protection:
     """A perturbation table from elsewhere: a file in one of the layouts of `table_files`, or a table.
 
     Cell keys have up to 32 bits. A table of decimals or of more keys is served by all 2^32: a key is
-    compared as key/2^32 with the cut points, as the file means it.
+    compared as key/2^32 with the ends of the intervals, as the file means it. Of an ONS table whose noise
+    does not rise with the key, keys are the file's own, to which sums of record keys are reduced.
 
     Raises ValueError for a malformed file, and OSError for one that cannot be opened.
     """
     source = file = None
     if not isinstance(table, PerturbationTable):
         file, source, table = Path(table).resolve(), Path(table).name, table_files.read(table)
-    size = table.keysize
-    if not table.by_key and (size & (size - 1) or size > 2**BITS):
+    size, numbered = table.keysize, bool(table.segments) and table.period != 1  # in intervals period is 1
+    if not numbered and (size & (size - 1) or size > 2**BITS):
         table = perturbation.requantised(table, 2**BITS)
     return Protection(table, source=source, file=file)

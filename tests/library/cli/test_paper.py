@@ -281,6 +281,29 @@ def test_privacy_of_a_table_for_people(
     assert "larger ones as the last 250 in turn" in text(capsys, "privacy", "--table", str(rounding))
 
 
+def test_privacy_of_tables_as_other_software_writes_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """tau-argus' ptab_freq.txt up to count 1, and the same shuffled as ptable's modify_cnt_ptable() does."""
+    plain, mixed = tmp_path / "plain.txt", tmp_path / "mixed.txt"
+    plain.write_text(
+        "i;j;p;v;p_int_ub\n0;0;1;0;1\n1;0;0.73446954;-1;0.73446954\n1;3;0.13672019;2;0.87118973\n"
+        "1;4;0.07279631;3;0.94398604\n1;5;0.03742956;4;0.9814156\n1;6;0.0185844;5;1\n"
+    )
+    mixed.write_text(
+        '"i";"j";"p";"v";"p_ij_ub"\n0;0;1;0;1\n1;5;0.03742956;4;0.03742956\n1;0;0.73446954;-1;0.7718991\n'
+        "1;4;0.07279631;3;0.84469541\n1;3;0.13672019;2;0.9814156\n1;6;1.85844e-02;5;1\n"
+    )
+    found = [answer(capsys, "privacy", "--table", str(path), "--epsilon", "1") for path in (plain, mixed)]
+    assert {**found[0], "table": ""} == {**found[1], "table": ""}
+    assert (found[0]["keysize"], found[0]["support"], found[0]["counts"]) == (10**8, 5, 2)
+    alone = 0.73446954 + 0.13672019  # of the counts 1 and 2 only 1 is published as 0 or 3
+    assert found[0]["profile"][0]["delta"] == pytest.approx(alone, rel=1e-12)
+    plain.write_text("i;j;p;v;p_int_ub;type\n0;0;1;0;1;even\n")
+    assert main.main(["privacy", "--table", str(plain)]) == 2
+    assert "must be of a table for counts" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("rule", ["ceiling", "symmetric"])
 @pytest.mark.parametrize("way", ["rows", "clamped"])
 def test_a_table_of_all_counts_is_written(

@@ -22,7 +22,7 @@ from support.people import PEOPLE, TABLES, keyed, people
 
 from tablebuilder_dp import microdata, sampling
 from tablebuilder_dp.counts import perturbation_table as perturbation
-from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable, Segments
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata import cells, formats, listing, records
 from tablebuilder_dp.microdata.record_keys import KEYS
@@ -265,11 +265,8 @@ def test_one_record_key_is_summed_as_other_software_does() -> None:
     shuffled = tuple(
         tuple(mixer.choice([-1, 0, 1]) if count else 0 for _ in range(256)) for count in range(751)
     )
-    rows = []
-    for noises in shuffled:
-        numbers = Counter(noises)
-        rows.append(sampling.LookupTable(256, tuple(itertools.accumulate(numbers[z] for z in (-1, 0, 1)))))
-    table = PerturbationTable(tuple(rows), period=250, by_key=shuffled)
+    segments = (Segments(tuple(range(1, 257)), noises) for noises in shuffled)
+    table = PerturbationTable.of_segments(segments, keysize=256, support=1, period=250)
     drawn = np.random.default_rng(3)
     people = pa.table({"x": drawn.choice([0, 1], 2000, p=[0.9, 0.1]), "key": drawn.integers(0, 256, 2000)})
     made = microdata.perturb(
@@ -545,6 +542,33 @@ def test_a_table_of_decimals_is_served_by_all_keys() -> None:
     assert found.table.keysize == 2**32
     cut = found.table.rows[1].cuts[1]
     assert (cut - 1) * 10**8 < 70_000_001 * 2**32 <= cut * 10**8
+
+
+def test_shuffled_intervals_are_served_by_all_keys_as_their_file_says() -> None:
+    """ptable's modify_cnt_ptable splits and shuffles: the noise is that of the first end above key/2^32."""
+    ends, noises = (20_000_000, 23_742_956, 43_742_956, 10**8), (-1, 4, -1, 3)
+    orders = [Segments((10**8,), (0,)), Segments(ends, noises)]
+    table = PerturbationTable.of_segments(orders, keysize=10**8, support=5)
+    found = microdata.from_table(table)
+    assert isinstance(found.table, PerturbationTable)
+    assert found.table.keysize == 2**32
+    for end in ends:
+        for key in range(-(-end * 2**32 // 10**8) - 2, min(-(-end * 2**32 // 10**8) + 2, 2**32)):
+            meant = next(z for cut, z in zip(ends, noises, strict=True) if key * 10**8 < cut * 2**32)
+            value = found.published(np.array([1]), np.array([key], dtype=np.uint64))
+            assert value.tolist() == [1 + meant] == [1 + slow_tables.noise(found.table, 1, key)]
+    rising = microdata.from_table(PerturbationTable(table.rows))
+    assert rising.digest != found.digest
+    assert bytes.fromhex(found.digest) == slow_tables.weights_digest(found.table)
+
+
+def test_an_ons_table_of_any_keysize_keeps_its_own_keys() -> None:
+    """Its software reduces sums of record keys to the keys of the file."""
+    orders = [Segments((100,), (0,)), Segments((50, 100), (1, -1))]
+    ons = PerturbationTable.of_segments(orders, keysize=100, support=1, period=0)
+    assert microdata.from_table(ons).table is ons
+    decimals = PerturbationTable.of_segments(orders, keysize=100, support=1)
+    assert microdata.from_table(decimals).table.keysize == 2**32
 
 
 def test_a_design_that_rounding_breaks_is_refused() -> None:
