@@ -156,7 +156,8 @@ Definition decreasing (D : Z) (gamma : R) : Prop :=
   forall z z', (- D <= z <= D)%Z -> (- D <= z' <= D)%Z -> (Z.abs z < Z.abs z')%Z ->
   p D gamma z' < p D gamma z.
 
-Lemma decreasing_iff D gamma : (1 <= D)%Z -> decreasing D gamma <-> 0 < gamma.
+(** The pmf decreases in |z| if and only if γ > 0. *)
+Theorem decreasing_iff D gamma : (1 <= D)%Z -> decreasing D gamma <-> 0 < gamma.
 Proof.
   intros HD. assert (Cp := C_pos D gamma ltac:(lia)). split.
   - intros H. specialize (H 0%Z 1%Z ltac:(lia) ltac:(lia) ltac:(simpl; lia)).
