@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import NullLocator
 
 from compendium.figures.drawing import (
     Drawing,
@@ -19,48 +20,66 @@ from compendium.studies.sweep import Experiment
 
 SIZES = (8, 5.5, 3, 1.5)
 """Sizes of open markers, so that points at one place stand inside each other."""
+AWAY = (-0.5, -0.1, -0.01, 0, 0.01, 0.1, 1, 10)
+"""Where the axis of ε^Q/ε − 1 has marks: near 0 it is linear, farther out logarithmic."""
 
 
 @styled
 def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
-    """Figure 4: the paper's one-sided ε^Q against ε, and the two-sided one that privacy needs."""
+    """Figure 4: the paper's one-sided ε^Q against ε, and the two-sided one that privacy needs, over ε."""
     figure, both = canvas(5.4, 7.0, rows=2)
-    data: dict[str, Sequence[Any]] = {"epsilon": [float(level) for level in experiment.epsilons]}
-    for axes, side in zip(both, ("one_sided", "two_sided"), strict=True):
-        axes.plot([0, data["epsilon"][-1]], [0, data["epsilon"][-1]], color=GREY, linewidth=0.8)
+    levels = [float(level) for level in experiment.epsilons]
+    data: dict[str, Sequence[Any]] = {"epsilon": levels}
+    sides = (both[0], "one_sided", False), (both[1], "two_sided", True)
+    both[0].plot([0, levels[-1]], [0, levels[-1]], color=GREY, linewidth=0.8)
+    both[1].axhline(0, color=GREY, linewidth=0.8)
+    for axes, side, relative in sides:
         named: list[tuple[int, bool]] = []
         for (bits, colour, _, marker), size in zip(looks(experiment.bits), SIZES, strict=False):
-            levels = [getattr(after, f"epsilon_{side}") for after in experiment.after[bits]]
-            shown = [value if np.isfinite(value) else None for value in levels]
-            axes.plot(data["epsilon"], shown, marker, color=colour, markersize=size, fillstyle="none")
-            if finite := [place for place, value in enumerate(levels) if np.isfinite(value)]:
-                last = data["epsilon"][finite[-1]], levels[finite[-1]]
-                above = last[1] > last[0]  # beside the diagonal, not on it
-                away = 13 * named.count((finite[-1], above))
-                named.append((finite[-1], above))
+            found = [getattr(after, f"epsilon_{side}") for after in experiment.after[bits]]
+            heights = [
+                value / level - 1 if relative else value for value, level in zip(found, levels, strict=True)
+            ]
+            shown = [height if np.isfinite(height) else None for height in heights]
+            axes.plot(levels, shown, marker, color=colour, markersize=size, fillstyle="none")
+            if finite := [place for place, value in enumerate(found) if np.isfinite(value)]:
+                place = finite[-1]
+                above = found[place] > levels[place]  # beside the grey line, not on it
+                away = 13 * named.count((place, above))
+                named.append((place, above))
                 axes.annotate(
                     f"$2^{{{bits}}}$",
-                    last,
+                    (levels[place], heights[place]),
                     (-4, 8 + away) if above else (14, -16 - away),
                     textcoords="offset points",
                     color=colour,
                     ha="center",
                 )
-            data[f"epsilon_{side}_{bits}"] = levels
-        axes.set_ylabel(r"$\varepsilon^Q$ after sampling")
-    top = max(axes.get_ylim()[1] for axes in both)
-    for axes, title in zip(both, ("one-sided, as in the paper", "two-sided"), strict=True):
-        axes.set(title=title, ylim=(0, top), xlim=(0, 1.08 * data["epsilon"][-1]))
+            data[f"epsilon_{side}_{bits}"] = found
+        axes.set_xlim(0, 1.08 * levels[-1])
+    both[0].set(title="one-sided, as in the paper", ylabel=r"$\varepsilon^Q$ after sampling", ylim=(0, None))
+    both[1].set(title=r"two-sided, divided by $\varepsilon$", ylabel=r"$\varepsilon^Q / \varepsilon$")
     both[1].set_xlabel(r"$\varepsilon$ of the design")
+    both[1].set_yscale("symlog", linthresh=0.01, linscale=0.8)
+    both[1].margins(y=0.15)
+    both[1].autoscale_view()
+    low, high = both[1].get_ylim()
+    marks = [mark for mark in AWAY if low <= mark <= high]
+    both[1].set_yticks(marks, [f"{1 + mark:g}" for mark in marks])
+    both[1].yaxis.set_minor_locator(NullLocator())
     caption = (
         rf"$\varepsilon$ after sampling for $D = {experiment.support}$. Above: the paper's one-sided "
-        r"$\varepsilon^Q$. Below: the two-sided $\varepsilon^Q$, at which $\delta^Q$ is a true guarantee. "
-        r"Over the grey line $\varepsilon^Q$ exceeds the $\varepsilon$ of the design; missing points are "
-        r"infinite. At its last point each series has the name of its $\mathtt{KEYSIZE}$."
+        r"$\varepsilon^Q$. Below: the two-sided $\varepsilon^Q$, at which $\delta^Q$ is a true guarantee, "
+        r"divided by $\varepsilon$, on an axis that is stretched near 1. "
+        r"Above the grey lines $\varepsilon^Q$ exceeds the design's $\varepsilon$; "
+        r"missing points are infinite. At its last point each series has the name of its $\mathtt{KEYSIZE}$."
     )
-    count = len(experiment.epsilons)
+    count = len(levels)
     kept = ", ".join(f"{experiment.kept_promises(bits)} of {count} for 2^{bits}" for bits in experiment.bits)
-    alt = f"Two scatter plots of ε^Q against ε. The two-sided ε^Q stays at or below ε for {kept}."
+    alt = (
+        "Two scatter plots: the one-sided ε^Q against ε, and the two-sided one divided by ε. The two-sided "
+        f"ε^Q stays at or below ε for {kept}."
+    )
     return Drawing(name, figure, caption, alt, data)
 
 

@@ -1,7 +1,8 @@
-"""Notebook 06: how evenly cell keys fall."""
+"""Notebook 06: what a differencing attacker sees, and how evenly cell keys fall."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from compendium.figures.drawing import (
     styled,
 )
 from compendium.figures.palette import BLUE, GREY, ORANGE
+from tablebuilder_dp.sampling import LookupTable
 
 
 @styled
@@ -38,9 +40,11 @@ def key_counts(name: str, *, keys: Any, empty: int, keysize: int, bins: int = 32
     axes.set_ylim(0, max(1.05 * top, 1.3 * (expected + spread)))
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
     axes.grid(axis="x", visible=False)
+    strays = bins - int(inside.sum())
+    outside = f"{strays} of the bars, in orange, end outside" if strays else "no bar ends outside"
     caption = (
         f"The keys of {len(keys)} occupied cells, counted in {bins} equal intervals. The dashed lines "
-        "lie two standard deviations from what uniform keys would give on average; bars outside are orange."
+        f"lie two standard deviations from what uniform keys would give on average; {outside}."
     )
     above = f" On top of the first stands a hatched bar for {empty} empty cells." if empty else ""
     alt = (
@@ -48,3 +52,45 @@ def key_counts(name: str, *, keys: Any, empty: int, keysize: int, bins: int = 32
         f"uniform.{above}"
     )
     return Drawing(name, figure, caption, alt, {"interval": list(range(bins)), "cells": counts.tolist()})
+
+
+@styled
+def differences(name: str, *, found: Any, table: LookupTable) -> Drawing:
+    """Section IV: the published difference of two cells, if the person is in the first of them and if not.
+
+    ``found`` are the differences where the person is there; the line is what independent keys lead to.
+    """
+    figure, both = canvas(5.4, 5.2, rows=2)
+    reach = 2 * table.support + 1
+    places = np.arange(-reach, reach + 1)
+    seen = np.asarray(found)
+    shares = np.bincount(seen + reach, minlength=len(places)) / len(seen)
+    weights = np.array([float(weight) for weight in table.weights]) / table.keysize
+    expected = np.zeros(len(places))
+    expected[2:] = np.convolve(weights, weights[::-1])  # one more person, and two independent noises
+    absent = (places == 0).astype(float)
+    both[0].bar(places, absent, width=1.0, color=ORANGE)
+    both[0].text(0.03 * reach, 0.5, "  always 0", color=ORANGE, va="center")
+    both[1].bar(places, shares, width=0.9, color=[ORANGE if z == 0 else BLUE for z in places])
+    both[1].plot(places, expected, color="black", linewidth=1)
+    for axes, title in zip(both, ("the person is not in the cell", "the person is in the cell"), strict=True):
+        axes.set(title=title, ylabel="share of the cells", xlim=(-reach, reach), ylim=(0, None))
+        axes.grid(axis="x", visible=False)
+    both[1].set_xlabel("difference of the two published counts")
+    hidden = float(shares[reach])
+    caption = (
+        "The published difference of two cells, one of which omits a person. If the person is in neither, "
+        f"it is always 0; if in one, it spreads out, and is 0 (orange) in {100 * hidden:.1f} % of "
+        f"{len(seen)} cells. The line is what independent keys lead to."
+    )
+    alt = (
+        "Two bar charts of the difference of two published counts. If the person is not in the cell there is "
+        f"a single bar at 0, if they are the bars form a wide bell, of which 0 has {100 * hidden:.1f} %."
+    )
+    data: dict[str, Sequence[Any]] = {
+        "difference": places.tolist(),
+        "absent": absent.tolist(),
+        "present": shares.tolist(),
+        "expected": expected.tolist(),
+    }
+    return Drawing(name, figure, caption, alt, data)

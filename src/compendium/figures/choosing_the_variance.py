@@ -17,7 +17,7 @@ from compendium.figures.drawing import (
     looks,
     styled,
 )
-from compendium.figures.palette import BLUE, ORANGE
+from compendium.figures.palette import BLUE, GREY, ORANGE
 from tablebuilder_dp import design, privacy
 
 
@@ -81,6 +81,30 @@ def best_delta(name: str, *, supports: Sequence[int], epsilon_max: float) -> Dra
         r"$\delta$ on the grid $\gamma = 0.0001, \dots, 0.3$ (dots)."
     )
     alt = "δ falls steadily with ε on a logarithmic scale, without plateaus; " + "; ".join(gaps) + "."
+    return Drawing(name, figure, caption, alt, data)
+
+
+@styled
+def ratio_to_the_grid(name: str, compared: Drawing, *, supports: Sequence[int]) -> Drawing:
+    """The lines of Figure 2a divided by its dots: on its own axis the distance can hardly be seen."""
+    figure, axes = canvas(5.4, 3.4)
+    levels = compared.data["epsilon"]
+    data: dict[str, Sequence[Any]] = {"epsilon": levels}
+    ends, most = [], []
+    for support, colour, dash, _ in looks(supports):
+        ratio = np.divide(compared.data[f"delta_D{support}"], compared.data[f"best_delta_D{support}"])
+        axes.plot(levels, ratio, dash, color=colour)
+        ends.append((float(ratio[-1]), f"$D = {support}$", colour))
+        most.append(f"at most {max(ratio):.2f} for D = {support}")
+        data[f"ratio_D{support}"] = ratio.tolist()
+    axes.axhline(1, color=GREY, linewidth=0.8)
+    axes.set(xlabel=EPSILON, ylabel=r"$\delta$ of the formula / of the grid", xlim=(0, levels[-1]))
+    label_ends(axes, ends)
+    caption = (
+        r"The $\delta$ of the formula divided by the least $\delta$ on the grid. Above the grey line the "
+        "grid has found something better."
+    )
+    alt = f"The ratio of two values of δ against ε: {', '.join(most)}."
     return Drawing(name, figure, caption, alt, data)
 
 

@@ -45,8 +45,10 @@ def ruler(name: str, noise: Noise, *, keysize: int) -> Drawing:
                     f"{values[place]}".replace("-", "−"),
                     ha="center",
                     va="center",
-                    fontsize=10 if high - low > 2 * ROOM * keysize else 9,
-                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 0.5},
+                    fontsize=10 if high - low > 2 * ROOM * keysize else 8,
+                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 0.5}
+                    if high - low > 2 * ROOM * keysize
+                    else None,
                 )
     for above, below in zip(exact[:-1], table.cuts[:-1], strict=True):
         axes.plot([above, below], [0.75, 0.25], color=GREY, linewidth=0.8)

@@ -64,6 +64,9 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     ),
     "following": lambda: choosing_the_variance.following("x", support=3, epsilon_max=1),
     "best_delta": lambda: choosing_the_variance.best_delta("x", supports=[3], epsilon_max=1),
+    "ratio_to_the_grid": lambda: choosing_the_variance.ratio_to_the_grid(
+        "x", choosing_the_variance.best_delta("y", supports=[3], epsilon_max=1), supports=[3]
+    ),
     "variance_curves": lambda: choosing_the_variance.variance_curves("x", supports=[3, 4], epsilon_max=1),
     "pmf_bars": lambda: design_guide.pmf_bars("x", NOISE, title="a noise"),
     "errors_by_digits": lambda: high_precision.errors_by_digits(
@@ -79,7 +82,9 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "key_counts": lambda: cell_keys.key_counts(
         "x", keys=np.arange(256, dtype=np.uint64), empty=9, keysize=256, bins=8
     ),
+    "differences": lambda: cell_keys.differences("x", found=[0, 1, 1, 3, -4], table=table(256)),
     "weight_errors": lambda: after_sampling.weight_errors("x", table(256), NOISE),
+    "rises_and_falls": lambda: after_sampling.rises_and_falls("x", table(256), 1.0),
     "verdicts": lambda: verdict.verdicts("x", [verdicts.settle(claims.load()["ex1-p0"])]),
     "delta_of_gamma": lambda: best_gamma.delta_of_gamma("x", epsilon=0.5, support=5),
     "gap_to_the_best": lambda: best_gamma.gap_to_the_best("x", supports=[3, 5], epsilon_max=2),
@@ -182,3 +187,30 @@ def test_names_at_the_ends_of_curves_keep_apart_and_in_order() -> None:
 def test_too_many_curves_are_refused() -> None:
     with pytest.raises(ValueError, match="a figure must have at most 4 curves, got 5"):
         drawing.looks([1, 2, 3, 4, 5])
+
+
+def test_the_axis_of_the_noise_has_its_ends_and_zero() -> None:
+    for support in (1, 2, 7, 25):
+        [axes] = after_sampling.weight_errors("x", *_narrow(support)).figure.axes
+        ticks = axes.get_xticks().tolist()
+        assert {-support, 0, support} <= set(ticks)
+        assert max(map(abs, ticks)) == support
+
+
+def _narrow(support: int) -> tuple[LookupTable, Noise]:
+    noise = Noise(support, Fraction(1, 8))
+    return lookup_table(noise, keysize=256), noise
+
+
+def test_a_lost_end_is_drawn_as_an_infinite_fall() -> None:
+    made = after_sampling.rises_and_falls("x", LookupTable(4, (1, 4, 4)), 1.0)
+    assert made.data["fall"][-1] == float("inf")
+    assert "the largest fall ∞" in made.alt
+
+
+def test_differences_of_a_person_who_is_there_are_those_of_independent_keys() -> None:
+    small = LookupTable(4, (1, 3, 4))
+    made = cell_keys.differences("x", found=[1, 0], table=small)
+    expected = dict(zip(made.data["difference"], made.data["expected"], strict=True))
+    assert expected == {-3: 0, -2: 0, -1: 1 / 16, 0: 4 / 16, 1: 6 / 16, 2: 4 / 16, 3: 1 / 16}
+    assert sum(made.data["absent"]) == 1
