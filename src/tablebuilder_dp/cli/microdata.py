@@ -29,6 +29,7 @@ KINDS = ("cells", "records", "sums")
 NEIGHBOURS = ("add-or-remove", "replace")
 FILES = "a .parquet or .csv file (also .tsv, .txt, and .gz of these)"
 SMALL_COUNTS = ("signed", "clamped", "rows")
+TOTAL, MISSING = "(total)", "(missing)"
 PER_CELL = {"slack": str(float(design.PAPER_SLACK)), "keysize": "2^32", "rule": RULES[0]}
 """What a design of one cell takes if nothing else is asked for; nothing else has these options."""
 
@@ -147,6 +148,24 @@ def register(command: Register) -> None:
     )
     cells.add_argument(
         "--only-positive", action="store_true", help="leave out what is published as 0 or less"
+    )
+    form = perturb.add_argument_group("form of the table")
+    form.add_argument(
+        "--total-label",
+        default=TOTAL,
+        metavar="TEXT",
+        help="what stands for the category of a variable that a row sums over (default: %(default)s)",
+    )
+    form.add_argument(
+        "--missing-label",
+        default=MISSING,
+        metavar="TEXT",
+        help="what stands for a missing category (default: %(default)s)",
+    )
+    form.add_argument(
+        "--suppress-below",
+        metavar="N",
+        help="leave out what would be published below N, and mark it in a column suppressed; costs nothing",
     )
     key = perturb.add_argument_group("keys")
     key.add_argument(
@@ -351,6 +370,9 @@ def _perturb(options: argparse.Namespace) -> Answer:
             only_positive=options.only_positive,
             record_keys=options.record_keys,
             audit=options.audit,
+            total_label=options.total_label,
+            missing_label=options.missing_label,
+            suppress_below=_limit(options.suppress_below),
             journal=options.journal,
             spark=spark,
             memory=options.memory,
@@ -368,6 +390,10 @@ def _perturb(options: argparse.Namespace) -> Answer:
         )
     text = "\n".join([words.words(facts), f"Wrote {', '.join(map(str, written))}"])
     return Answer({**facts, "output": [str(path) for path in written]}, text)
+
+
+def _limit(typed: str | None) -> int | None:
+    return None if typed is None else parameters.read_integer(typed, "suppress_below")
 
 
 def _categories(path: str | None) -> dict[str, Any]:

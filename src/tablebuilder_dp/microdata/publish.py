@@ -22,6 +22,7 @@ from tablebuilder_dp.microdata import (
     account,
     cell_keys,
     formats,
+    forms,
     listing,
     records,
     secret,
@@ -31,6 +32,7 @@ from tablebuilder_dp.microdata import (
 )
 from tablebuilder_dp.microdata import cells as counting
 from tablebuilder_dp.microdata.account import Entry
+from tablebuilder_dp.microdata.forms import Form
 from tablebuilder_dp.microdata.journal import Journal, beside
 from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout, neighbour
 from tablebuilder_dp.microdata.protection import Protection
@@ -47,7 +49,9 @@ class Published:
     """A published table and what is promised about it.
 
     The table has the columns of ``by``, with margins ``total_over`` (the variables that a row sums over,
-    whose own columns are then empty), and ``count``. ``exposed`` is for the office alone: how many cells
+    whose own columns are then empty), and ``count``; if small counts are left out, also ``suppressed``.
+    `labelled` is the same with labels for totals and
+    missing categories, as `write` writes it. ``exposed`` is for the office alone: how many cells
     have one person fewer than a total that is published too, and so may give this person away. ``inputs``
     are the files and folders that it was made from, which `write` never replaces.
 
@@ -67,6 +71,7 @@ class Published:
     key_columns: int
     audit: bool
     exposed: int
+    form: Form = forms.USUAL
     inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     journal: Journal | None = field(default=None, repr=False, compare=False)
     entry: Entry | None = field(default=None, repr=False, compare=False)
@@ -86,8 +91,14 @@ class Published:
             categories_given=self.categories_given,
             key_columns=self.key_columns,
             audit=self.audit,
+            form=self.form,
         )
         return {**facts, **words.in_words(facts)}
+
+    @cached_property
+    def labelled(self) -> Any:
+        """The table as it is written, an Arrow table: totals and missing categories have their labels."""
+        return forms.labelled(self.table, self.layout, self.form)
 
     def record(self) -> None:
         """Enter the table in the journal of the secret; without a secret there is none.
@@ -112,8 +123,8 @@ class Published:
         new: dict[str, Any] = {"mode": 0o600 if self.audit else 0o644, "inputs": self.inputs}
         with ExitStack() as opened:  # all are written before the first takes its name; the table is the last
             temporary = opened.enter_context(files.whole(target, **new))
-            with formats.sink(temporary, kind, self.table.schema) as sink:
-                sink.write_table(self.table)
+            with formats.sink(temporary, kind, self.labelled.schema) as sink:
+                sink.write_table(self.labelled)
             for name, text in zip(beside, (as_json, words.words(facts)), strict=True):
                 opened.enter_context(files.whole(name, **new)).write_text(text, encoding="utf-8")
             self.record()
@@ -149,6 +160,9 @@ def perturb(
     only_positive: bool = False,
     record_keys: Sequence[str] | None = None,
     audit: bool = False,
+    total_label: str = forms.TOTAL,
+    missing_label: str = forms.MISSING,
+    suppress_below: int | None = None,
     journal: str | Path | None = None,
     spark: Any = None,
     memory: str | None = None,
@@ -169,6 +183,10 @@ def perturb(
     the columns of the four components of the record keys, or for sums a single column, taken as other
     software does. ``journal`` is a file, by default beside the secret.
 
+    ``total_label`` and ``missing_label`` are what files have in place of a category that is summed over or
+    missing; no category may be called so. What would be published below ``suppress_below`` is left out and
+    marked in a column ``suppressed``.
+
     Returns the table and what is promised about it; `Published.write` writes them. Raises ValueError for
     records, keys or cells that cannot be read or do not fit each other, a count that the table does not
     serve, a missing secret or list, or a budget of the journal that would be exceeded, and OSError for a file
@@ -176,7 +194,7 @@ def perturb(
     """
     if not isinstance(protection, Protection):
         raise parameters.wrong_type("protection", "what design or from_table gives", protection)
-    layout = Layout(by, margins, nested)
+    layout, form = Layout(by, margins, nested), Form(total_label, missing_label, suppress_below)
     chosen = _kind(keys, protection)
     names = _record_keys(chosen, record_keys)
     hidden = _secret(chosen, edition, secret_file)
@@ -186,7 +204,7 @@ def perturb(
         )
     if hidden is None and journal is not None:
         raise parameters.wrong_value("journal", "left out where there is no secret", str(journal))
-    check_names(layout, [*(AUDIT if audit else []), *names])
+    check_names(layout, [*form.columns, *(AUDIT if audit else []), *names])
     book = None if hidden is None else Journal(Path(journal or beside(secret_file or "")).absolute(), hidden)
     inputs = files.inputs(
         sources.origin(source), sources.origin(cells), secret_file, protection.file, book and book.path
@@ -197,6 +215,7 @@ def perturb(
         if lists:
             raise parameters.wrong_value("categories", "left out where cells are listed", sorted(lists))
         lists = {name: pc.unique(listed[name]) for name in layout.by}
+    form.check(layout, lists)
     if (
         chosen == "cells"
         and not categories_from_data
@@ -235,6 +254,7 @@ def perturb(
         keysize = protection.table.keysize if chosen == "sums" else 2**BITS
         known = {name: listed for name, listed in sources.levels(source).items() if name in layout.by}
         (counted,) = counting.count(opened, [layout], keys=names, keysize=keysize, categories=known | lists)
+        form.check(layout, dict(zip(layout.by, counted.categories, strict=True)))
         listing.check_paths(counted, paths)
         if only_positive and protection.keeps_empty and listed is None:
             counted = listing.sorted_cells(counted)
@@ -247,7 +267,7 @@ def perturb(
     if book is not None and made_from:
         entry = replace(entry, input=book.digest(made_from))
     return Published(
-        table=made,
+        table=forms.suppressed(made, form),
         protection=protection,
         layout=layout,
         keys=chosen,
@@ -260,6 +280,7 @@ def perturb(
         key_columns=len(names),
         audit=audit,
         exposed=listing.exposed(counted) if margins and chosen != "cells" else 0,
+        form=form,
         inputs=inputs,
         journal=book,
         entry=entry,
@@ -417,13 +438,8 @@ def _category_columns(counted: counting.Cells) -> dict[str, Any]:
         by = counted.layout.by
         bits = 1 << np.arange(len(by))
         names = [
-            _joined([name for name, bit in zip(by, bits, strict=True) if bit & mask])
+            forms.joined([name for name, bit in zip(by, bits, strict=True) if bit & mask])
             for mask in range(2 * bits[-1])
         ]
         columns["total_over"] = pa.array(names, pa.string()).take(pa.array(totals @ bits))
     return columns
-
-
-def _joined(names: list[str]) -> str:
-    """Names with commas between them; one that has a comma or a quote is quoted as in JSON."""
-    return ", ".join(json.dumps(name) if set(name) & set(',"') or not name else name for name in names)

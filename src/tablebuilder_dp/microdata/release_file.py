@@ -16,6 +16,7 @@ from typing import Any
 from tablebuilder_dp.beyond.many_cells import FAMILIES
 from tablebuilder_dp.microdata import listing
 from tablebuilder_dp.microdata.account import DESIGNS, Budget
+from tablebuilder_dp.microdata.forms import Form
 from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout, neighbour
 from tablebuilder_dp.microdata.protection import SMALL_COUNTS
 from tablebuilder_dp.microdata.sources import Csv, refuse_address
@@ -24,7 +25,18 @@ from tablebuilder_dp.support import parameters
 STATEMENT = ("statement.json", "statement.txt")
 """The files of the statement in the folder of a release."""
 
-_TOP = {"edition", "records", "secret", "journal", "folder", "privacy", "budget", "variables", "table"}
+_FORM = {"total_label", "missing_label", "suppress_below"}
+_TOP = {
+    "edition",
+    "records",
+    "secret",
+    "journal",
+    "folder",
+    "privacy",
+    "budget",
+    "variables",
+    "table",
+} | _FORM
 _RECORDS = {"file", "delimiter", "encoding", "header"}
 _PRIVACY = {"epsilon", "delta", "neighbours", "noise", "small_counts"}
 _BUDGET = {"epsilon", "delta", "designs"}
@@ -96,6 +108,7 @@ def read(path: str | Path) -> dict[str, Any]:
         "folder": _place(content, "folder", file) or file.with_name(_plain(f"{file.stem}-{edition}")),
         **{name: _place(content, name, file) for name in ("secret", "journal")},
         "records": _records(content, file),
+        "form": Form(**{name: content[name] for name in _FORM & set(content)}),
         "inputs": (file, *codes),
     }
 
