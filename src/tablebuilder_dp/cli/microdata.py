@@ -167,6 +167,11 @@ def register(command: Register) -> None:
         metavar="N",
         help="leave out what would be published below N, and mark it in a column suppressed; costs nothing",
     )
+    form.add_argument(
+        "--crosstab",
+        metavar="COLUMN",
+        help="write a column of counts for each category of this one of --by, in place of a row a cell",
+    )
     key = perturb.add_argument_group("keys")
     key.add_argument(
         "--secret-file",
@@ -373,6 +378,7 @@ def _perturb(options: argparse.Namespace) -> Answer:
             total_label=options.total_label,
             missing_label=options.missing_label,
             suppress_below=_limit(options.suppress_below),
+            crosstab=options.crosstab,
             journal=options.journal,
             spark=spark,
             memory=options.memory,

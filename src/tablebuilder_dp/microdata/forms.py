@@ -1,4 +1,4 @@
-"""The form in which a table is published: labels of totals and missing categories, small counts left out.
+"""The form in which a table is published: labels, small counts left out, a variable across the columns.
 
 All of it is made from published counts and code lists alone, so nothing here has an ε or a δ.
 """
@@ -120,6 +120,74 @@ def labelled(table: Any, layout: Layout, form: Form) -> Any:
 
 def _text(values: Any) -> Any:
     return values.cast(pa.string())
+
+
+def check_crosstab(column: str, layout: Layout, categories: Mapping[str, Any], form: Form) -> None:
+    """Refuse a crosstab whose columns would not all have names of their own.
+
+    Raises ValueError for a column that is none of the table, or one with a category that is called like
+    another column.
+    """
+    if column not in layout.by:
+        raise parameters.wrong_value("crosstab", f"one of {', '.join(layout.by)}", column)
+    names = _across(_texts(categories.get(column, ())), layout, form)
+    others = [*(name for name in layout.by if name != column), *_over(layout)]
+    taken = set(others)
+    for name in names:
+        if name in taken:
+            allowed = "a column whose categories are called like no other column of the table"
+            raise ValueError(f"crosstab must be {allowed}, got {column!r} with {name!r}")
+        taken.add(name)
+
+
+def _over(layout: Layout) -> list[str]:
+    """The column that names the totals, if a crosstab has it."""
+    return ["total_over"] if layout.margins and len(layout.by) > 1 else []
+
+
+def _across(categories: Sequence[str | None], layout: Layout, form: Form) -> list[str]:
+    """The columns of counts of a crosstab, and after them those that mark what is left out."""
+    labels = [form.missing_label if text is None else text for text in categories]
+    labels += [form.total_label] * layout.margins
+    return [*labels, *(f"{label} {added}" for added in form.columns for label in labels)]
+
+
+def crosstab(table: Any, layout: Layout, categories: Mapping[str, Any], column: str, form: Form) -> Any:
+    """A published table with one column of counts for each category of a variable, and for their total.
+
+    ``categories`` has the categories of all variables as Arrow arrays, in their order. A combination that the
+    table does not have is missing. Where small counts are left out, each column of counts has one that marks
+    them, at the end.
+
+    Returns an Arrow table. Raises ValueError where `check_crosstab` does.
+    """
+    check_crosstab(column, layout, categories, form)
+    places = {}
+    for name in layout.by:
+        known, totals = categories[name], is_total(table, layout, name).to_numpy(zero_copy_only=False)
+        found = pc.index_in(table[name], value_set=known).fill_null(-1).to_numpy()
+        places[name] = np.where(totals, len(known), found)
+    rest = [name for name in layout.by if name != column]
+    rows = np.zeros((len(table), 1), dtype=np.int64)
+    if rest:
+        rows = np.stack([places[name] for name in rest], axis=1)
+    _, first, row = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    row = row.reshape(-1)
+    shown = labelled(table, layout, form).take(pa.array(first))
+    made = {name: shown[name] for name in rest}
+    if _over(layout):
+        over = {summed_over(layout, part): summed_over(layout, part, column) for part in layout.partitions}
+        made["total_over"] = pa.array([over[text] for text in shown["total_over"].to_pylist()], pa.string())
+    names = _across(_texts(categories[column]), layout, form)
+    width = len(categories[column]) + layout.margins
+    for start, values in enumerate(["count", *form.columns]):
+        content = table[values].combine_chunks()
+        for place in range(width):
+            chosen = np.flatnonzero(places[column] == place)
+            origin = np.full(len(first), -1)
+            origin[row[chosen]] = chosen
+            made[names[start * width + place]] = content.take(pa.array(origin, mask=origin < 0))
+    return pa.table(made)
 
 
 def is_total(table: Any, layout: Layout, name: str) -> Any:

@@ -50,10 +50,12 @@ class Published:
 
     The table has the columns of ``by``, with margins ``total_over`` (the variables that a row sums over,
     whose own columns are then empty), and ``count``; if small counts are left out, also ``suppressed``.
-    `labelled` is the same with labels for totals and
-    missing categories, as `write` writes it. ``exposed`` is for the office alone: how many cells
-    have one person fewer than a total that is published too, and so may give this person away. ``inputs``
-    are the files and folders that it was made from, which `write` never replaces.
+    `labelled` is the same with labels for totals and missing categories, and `crosstab` has the categories of
+    a variable as columns, which `write` writes if the variable is ``across``.
+
+    ``exposed`` is for the office alone: how many cells have one person fewer than a total that is published
+    too, and so may give this person away. ``inputs`` are the files and folders that it was made from, which
+    `write` never replaces.
 
     `write` enters it in the ``journal`` first. Whoever publishes it in another way must call `record` before.
     """
@@ -72,6 +74,8 @@ class Published:
     audit: bool
     exposed: int
     form: Form = forms.USUAL
+    across: str | None = None
+    categories: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     journal: Journal | None = field(default=None, repr=False, compare=False)
     entry: Entry | None = field(default=None, repr=False, compare=False)
@@ -92,13 +96,27 @@ class Published:
             key_columns=self.key_columns,
             audit=self.audit,
             form=self.form,
+            crosstab=self.across,
         )
         return {**facts, **words.in_words(facts)}
 
     @cached_property
     def labelled(self) -> Any:
-        """The table as it is written, an Arrow table: totals and missing categories have their labels."""
+        """The table with labels for totals and missing categories, an Arrow table, a row a cell."""
         return forms.labelled(self.table, self.layout, self.form)
+
+    def crosstab(self, column: str) -> Any:
+        """The table with a column of counts for each category of one of its variables.
+
+        Returns an Arrow table. Raises ValueError for a column that is none of the variables, categories that
+        are called like another column, or a table with an audit, whose columns would be lost.
+        """
+        _check_across(column, self.audit)
+        return forms.crosstab(self.table, self.layout, self.categories, column, self.form)
+
+    @property
+    def _written(self) -> Any:
+        return self.labelled if self.across is None else self.crosstab(self.across)
 
     def record(self) -> None:
         """Enter the table in the journal of the secret; without a secret there is none.
@@ -123,8 +141,9 @@ class Published:
         new: dict[str, Any] = {"mode": 0o600 if self.audit else 0o644, "inputs": self.inputs}
         with ExitStack() as opened:  # all are written before the first takes its name; the table is the last
             temporary = opened.enter_context(files.whole(target, **new))
-            with formats.sink(temporary, kind, self.labelled.schema) as sink:
-                sink.write_table(self.labelled)
+            content = self._written
+            with formats.sink(temporary, kind, content.schema) as sink:
+                sink.write_table(content)
             for name, text in zip(beside, (as_json, words.words(facts)), strict=True):
                 opened.enter_context(files.whole(name, **new)).write_text(text, encoding="utf-8")
             self.record()
@@ -163,6 +182,7 @@ def perturb(
     total_label: str = forms.TOTAL,
     missing_label: str = forms.MISSING,
     suppress_below: int | None = None,
+    crosstab: str | None = None,
     journal: str | Path | None = None,
     spark: Any = None,
     memory: str | None = None,
@@ -185,7 +205,8 @@ def perturb(
 
     ``total_label`` and ``missing_label`` are what files have in place of a category that is summed over or
     missing; no category may be called so. What would be published below ``suppress_below`` is left out and
-    marked in a column ``suppressed``.
+    marked in a column ``suppressed``. With ``crosstab``, a variable, files have a column of counts for each
+    of its categories.
 
     Returns the table and what is promised about it; `Published.write` writes them. Raises ValueError for
     records, keys or cells that cannot be read or do not fit each other, a count that the table does not
@@ -216,6 +237,9 @@ def perturb(
             raise parameters.wrong_value("categories", "left out where cells are listed", sorted(lists))
         lists = {name: pc.unique(listed[name]) for name in layout.by}
     form.check(layout, lists)
+    if crosstab is not None:
+        _check_across(crosstab, audit)
+        forms.check_crosstab(crosstab, layout, lists, form)
     if (
         chosen == "cells"
         and not categories_from_data
@@ -254,7 +278,10 @@ def perturb(
         keysize = protection.table.keysize if chosen == "sums" else 2**BITS
         known = {name: listed for name, listed in sources.levels(source).items() if name in layout.by}
         (counted,) = counting.count(opened, [layout], keys=names, keysize=keysize, categories=known | lists)
-        form.check(layout, dict(zip(layout.by, counted.categories, strict=True)))
+        found = dict(zip(layout.by, counted.categories, strict=True))
+        form.check(layout, found)
+        if crosstab is not None:
+            forms.check_crosstab(crosstab, layout, found, form)
         listing.check_paths(counted, paths)
         if only_positive and protection.keeps_empty and listed is None:
             counted = listing.sorted_cells(counted)
@@ -281,10 +308,17 @@ def perturb(
         audit=audit,
         exposed=listing.exposed(counted) if margins and chosen != "cells" else 0,
         form=form,
+        across=crosstab,
+        categories=found,
         inputs=inputs,
         journal=book,
         entry=entry,
     )
+
+
+def _check_across(column: str, audit: bool) -> None:
+    if audit:
+        raise parameters.wrong_value("crosstab", "left out with an audit, which has a row a cell", column)
 
 
 def _warn_of_names(counted: counting.Cells, from_data: set[str]) -> None:

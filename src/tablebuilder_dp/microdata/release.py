@@ -102,7 +102,10 @@ class Release:
             allowed = f"of at most {counting.VARIABLES_MAX} columns in all"
             raise parameters.wrong_value("table", allowed, len(columns))
         for table in self.tables:
-            self.form.check(table.layout, self.lists(table.layout)[0])
+            lists, _ = self.lists(table.layout)
+            self.form.check(table.layout, lists)
+            if table.crosstab is not None:
+                forms.check_crosstab(table.crosstab, table.layout, lists, self.form)
 
     def lists(self, layout: Layout) -> tuple[dict[str, Any], dict[str, Any]]:
         """The categories of each column of a table, and the paths of its hierarchies (`listing`)."""
@@ -228,11 +231,16 @@ class Release:
                 counted[place] = listing.complete(counted[place], paths=paths)
             digest = taken.result()
         made = []
-        for cells in tqdm(counted, "noise", unit=" tables", leave=False, disable=not sys.stderr.isatty()):
+        told = tqdm(counted, "noise", unit=" tables", leave=False, disable=not sys.stderr.isatty())
+        for table, cells in zip(self.tables, told, strict=True):
             keys = publish.keys_of("cells", cells, protection, hidden, edition=self.edition, digest=digest)
             content = forms.suppressed(publish.perturbed(cells, keys, protection), self.form)
-            self.form.check(cells.layout, dict(zip(cells.layout.by, cells.categories, strict=True)))
-            made.append(forms.labelled(content, cells.layout, self.form))
+            found = dict(zip(cells.layout.by, cells.categories, strict=True))
+            self.form.check(cells.layout, found)
+            if table.crosstab is None:
+                made.append(forms.labelled(content, cells.layout, self.form))
+            else:
+                made.append(forms.crosstab(content, cells.layout, found, table.crosstab, self.form))
         return made, digest
 
     def _written(self, table: Table, content: Any, folder: Path) -> dict[str, Any]:
@@ -250,7 +258,8 @@ class Release:
             "margins": table.layout.margins,
             "nested": [list(names) for names in table.layout.nested],
             "partitions": len(table.layout.partitions),
-            "cells": len(content),
+            "cells": sum(self.sizes(table).values()),
+            "crosstab": table.crosstab,
         }
 
     def _state(

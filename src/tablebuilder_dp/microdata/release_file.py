@@ -41,7 +41,7 @@ _RECORDS = {"file", "delimiter", "encoding", "header"}
 _PRIVACY = {"epsilon", "delta", "neighbours", "noise", "small_counts"}
 _BUDGET = {"epsilon", "delta", "designs"}
 _VARIABLE = {"categories", "hierarchy", "codes", "missing"}
-_TABLE = {"name", "by", "margins", "output"}
+_TABLE = {"name", "by", "margins", "output", "crosstab"}
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,15 @@ class Variable:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a release: its name, what it is counted by, and its file in the release's folder."""
+    """One table of a release: its name, what it is counted by, and its file in the release's folder.
+
+    The categories of ``crosstab``, one of its columns, are columns of the file.
+    """
 
     name: str
     layout: Layout
     output: str
+    crosstab: str | None = None
 
 
 def read(path: str | Path) -> dict[str, Any]:
@@ -251,7 +255,8 @@ def _table(entry: Any, variables: Sequence[Variable]) -> Table:
         columns += path
         nested += [path] * (len(path) > 1)
     layout = Layout(columns, _flag(entry, "margins", "table"), nested)
-    return Table(name, layout, _output(entry.get("output", f"{_plain(name)}.csv")))
+    across = _text(entry["crosstab"], "table.crosstab") if "crosstab" in entry else None
+    return Table(name, layout, _output(entry.get("output", f"{_plain(name)}.csv")), across)
 
 
 def _output(value: Any) -> str:

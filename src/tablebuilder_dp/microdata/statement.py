@@ -48,6 +48,7 @@ def facts(
     key_columns: int,
     audit: bool,
     form: Form = USUAL,
+    crosstab: str | None = None,
 ) -> dict[str, Any]:
     """The statement as it is written in JSON.
 
@@ -67,6 +68,7 @@ def facts(
         "only_positive": only_positive,
         "labels": form.labels,
         "suppress_below": form.suppress_below,
+        "crosstab": crosstab,
         "categories_given": list(categories_given),
         "keys": keys,
         "neighbours": neighbours,

@@ -92,7 +92,7 @@ def _left_out(facts: Facts) -> list[str]:
     if (limit := facts["suppress_below"]) is None:
         return []
     return [
-        f"Counts that came out below {limit} with their noise are left out and marked in the column "
+        f"Counts that came out below {limit} with their noise are left out and marked as "
         "suppressed. This looks at published counts alone, never at true ones: it is post-processing, which "
         "changes neither epsilon nor delta. A count that is left out may be one of more people, a count that "
         "is shown one of fewer."
@@ -112,7 +112,8 @@ def _counted(table: Facts) -> str:
     """What a table is counted by."""
     margins = ", with all margins" if table["margins"] else ""
     nested = "".join(f" {' > '.join(names)} is a hierarchy." for names in table["nested"])
-    return f"by {', '.join(table['by'])}{margins}.{nested}"
+    across = f" The categories of {table['crosstab']} are columns." if table["crosstab"] is not None else ""
+    return f"by {', '.join(table['by'])}{margins}.{nested}{across}"
 
 
 def _power(number: int) -> str:

@@ -278,3 +278,90 @@ def test_a_release_and_the_command_leave_small_counts_out(
     capsys.readouterr()
     assert command(tmp_path, "--suppress-below", "few") == 2
     assert "suppress_below must be an integer, got 'few'" in capsys.readouterr().err
+
+
+# --- Crosstabs --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["region", "age"])
+@pytest.mark.parametrize("limit", [None, 4])
+@pytest.mark.parametrize("margins", [False, True])
+@pytest.mark.parametrize("only_positive", [False, True])
+def test_a_crosstab_has_every_count_once(
+    secret_file: Path, column: str, limit: int | None, margins: bool, only_positive: bool
+) -> None:
+    made = published(secret_file, margins=margins, only_positive=only_positive, suppress_below=limit)
+    across, (other,) = made.crosstab(column), {"region", "age"} - {column}
+    categories = [{None: "(missing)"}.get(one, str(one)) for one in LISTS[column]] + ["(total)"] * margins
+    marks = [f"{name} suppressed" for name in categories] if limit else []
+    over = ["total_over"] if margins else []
+    assert across.column_names == [other, *over, *categories, *marks]
+    long = {(row[other], row[column]): row for row in map(texts, made.labelled.to_pylist())}
+    wide = [texts(row) for row in across.to_pylist()]
+    assert len(wide) == len({row[other] for row in wide}) == len({rest for rest, _ in long})
+    for row in wide:
+        for category in categories:
+            cell = long.pop((row[other], category), {"count": None, "suppressed": None})
+            assert row[category] == cell["count"]
+            assert not limit or row[f"{category} suppressed"] == cell["suppressed"]
+        if margins:
+            assert row["total_over"] == (other if row[other] == "(total)" else "")
+    assert not long
+    order = [{None: "(missing)"}.get(one, str(one)) for one in LISTS[other]] + ["(total)"] * margins
+    assert [row[other] for row in wide] == [one for one in order if one in {row[other] for row in wide}]
+
+
+def texts(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: str(value) if name in ("region", "age") else value for name, value in row.items()}
+
+
+def test_a_crosstab_of_the_only_variable_is_one_row(secret_file: Path) -> None:
+    made = published(secret_file, by=["region"], categories={"region": LISTS["region"]})
+    assert made.crosstab("region").to_pylist() == [
+        dict(zip(["N", "S", "(missing)", "(total)"], made.table["count"].to_pylist(), strict=True))
+    ]
+
+
+def test_a_crosstab_of_a_hierarchy_leaves_out_what_is_no_cell(secret_file: Path) -> None:
+    paths = [["N", 1], ["N", 2], ["S", 1], ["S", 3], [None, 1]]
+    made = published(secret_file, nested=[["region", "age"]], categories={"age": paths})
+    rows = {row["region"]: row for row in made.crosstab("age").to_pylist()}
+    assert (rows["N"]["3"], rows["S"]["2"], rows["(total)"]["1"]) == (None, None, None)
+    cells = {(row["region"], row["age"]): row["count"] for row in made.labelled.to_pylist()}
+    assert rows["S"]["3"] == cells["S", "3"]
+    assert rows["(total)"]["(total)"] == cells["(total)", "(total)"]
+
+
+def test_names_that_clash_in_a_crosstab_are_refused(secret_file: Path) -> None:
+    with pytest.raises(ValueError, match="crosstab must be one of region, age, got 'sex'"):
+        published(secret_file, crosstab="sex")
+    with pytest.raises(ValueError, match="crosstab must be left out with an audit"):
+        published(secret_file, crosstab="age", audit=True)
+    with pytest.raises(ValueError, match="crosstab must be left out with an audit"):
+        published(secret_file, audit=True).crosstab("age")
+    lists = {**LISTS, "region": ["N", "S", None, "age"]}
+    with pytest.raises(ValueError, match="crosstab must be a column whose .*, got 'region' with 'age'"):
+        published(secret_file, categories=lists, crosstab="region")
+    lists["region"][-1] = "total_over"
+    with pytest.raises(ValueError, match="crosstab must be a column whose .* with 'total_over'"):
+        published(secret_file, categories=lists).crosstab("region")
+    lists["region"][-1] = "N suppressed"
+    with pytest.raises(ValueError, match="crosstab must be a column whose .* with 'N suppressed'"):
+        published(secret_file, categories=lists, suppress_below=2).crosstab("region")
+
+
+def test_crosstabs_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = release(tmp_path, table='crosstab = "age"').publish()
+    rows = rows_of(tmp_path / "release-2026" / "ages.csv")
+    assert list(rows[0]) == ["region", "total_over", "1", "2", "3", "(total)"]
+    assert [row["region"] for row in rows] == ["N", "S", "(missing)", "(total)"]
+    assert (made.statement["tables"][0]["crosstab"], made.statement["tables"][0]["cells"]) == ("age", 16)
+    assert "The categories of age are columns." in " ".join(made.text.split())
+    assert command(tmp_path, "--crosstab", "age", "--total-label", "All") == 0
+    again = rows_of(tmp_path / "out.csv")
+    assert [row["All"] for row in again] == [row["(total)"] for row in rows]
+    capsys.readouterr()
+    assert command(tmp_path, "--crosstab", "sex") == 2
+    assert "crosstab must be one of region, age, got 'sex'" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="crosstab must be one of region, age, got 'sex'"):
+        release(tmp_path, table='crosstab = "sex"')
