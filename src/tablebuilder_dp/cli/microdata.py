@@ -1,4 +1,4 @@
-"""The commands ``secret``, ``keys``, ``perturb`` and ``example`` of ``tablebuilder-dp``.
+"""The commands of ``tablebuilder-dp`` about records: ``secret``, ``keys``, ``nested``, ``perturb`` and others.
 
 What they need is imported when they run, so that the other commands start as fast as ever. The choices of
 their options therefore stand here once more.
@@ -52,6 +52,14 @@ def register(command: Register) -> None:
     _add_output(keys, "the records with their keys, .parquet or .csv")
     _add_text(keys)
     _add_memory(keys)
+
+    nested = command(
+        "nested", _nested, "suggest which columns lie within which others, to be checked in the code lists"
+    )
+    nested.add_argument("records", metavar="RECORDS", help=f"{FILES} or a folder of .parquet files")
+    nested.add_argument("--by", required=True, nargs="+", metavar="COLUMN", help="the columns to compare")
+    _add_text(nested)
+    _add_memory(nested)
 
     perturb = command(
         "perturb", _perturb, "publish a perturbed table and a statement of its (epsilon, delta)"
@@ -298,6 +306,13 @@ def _keys(options: argparse.Namespace) -> Answer:
             progress=progress,
         )
     return Answer({"output": options.output}, f"Wrote the records with their keys to {options.output}")
+
+
+def _nested(options: argparse.Namespace) -> Answer:
+    from tablebuilder_dp import microdata
+
+    found = microdata.nested_columns(_records(options), options.by, memory=options.memory)
+    return Answer(found.data, found.text)
 
 
 def _protection(options: argparse.Namespace, layout: Any, categories: dict[str, Any]) -> Any:
