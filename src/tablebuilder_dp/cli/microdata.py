@@ -1,4 +1,4 @@
-"""The commands of ``tablebuilder-dp`` about records: ``secret``, ``keys``, ``nested``, ``perturb`` and others.
+"""The commands of ``tablebuilder-dp`` about records: ``secret``, ``keys``, ``nested``, ``perturb``, …
 
 What they need is imported when they run, so that the other commands start as fast as ever. The choices of
 their options therefore stand here once more.
