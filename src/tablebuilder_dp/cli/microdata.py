@@ -1,4 +1,4 @@
-"""The commands ``secret``, ``keys``, ``perturb`` and ``example`` of ``tablebuilder-dp``.
+"""The commands of ``tablebuilder-dp`` about records: ``secret``, ``keys``, ``nested``, ``perturb``, …
 
 What they need is imported when they run, so that the other commands start as fast as ever. The choices of
 their options therefore stand here once more.
@@ -29,6 +29,7 @@ KINDS = ("cells", "records", "sums")
 NEIGHBOURS = ("add-or-remove", "replace")
 FILES = "a .parquet or .csv file (also .tsv, .txt, and .gz of these)"
 SMALL_COUNTS = ("signed", "clamped", "rows")
+TOTAL, MISSING = "(total)", "(missing)"
 PER_CELL = {"slack": str(float(design.PAPER_SLACK)), "keysize": "2^32", "rule": RULES[0]}
 """What a design of one cell takes if nothing else is asked for; nothing else has these options."""
 
@@ -51,6 +52,14 @@ def register(command: Register) -> None:
     _add_output(keys, "the records with their keys, .parquet or .csv")
     _add_text(keys)
     _add_memory(keys)
+
+    nested = command(
+        "nested", _nested, "suggest which columns lie within which others, to be checked in the code lists"
+    )
+    nested.add_argument("records", metavar="RECORDS", help=f"{FILES} or a folder of .parquet files")
+    nested.add_argument("--by", required=True, nargs="+", metavar="COLUMN", help="the columns to compare")
+    _add_text(nested)
+    _add_memory(nested)
 
     perturb = command(
         "perturb", _perturb, "publish a perturbed table and a statement of its (epsilon, delta)"
@@ -147,6 +156,29 @@ def register(command: Register) -> None:
     )
     cells.add_argument(
         "--only-positive", action="store_true", help="leave out what is published as 0 or less"
+    )
+    form = perturb.add_argument_group("form of the table")
+    form.add_argument(
+        "--total-label",
+        default=TOTAL,
+        metavar="TEXT",
+        help="what stands for the category of a variable that a row sums over (default: %(default)s)",
+    )
+    form.add_argument(
+        "--missing-label",
+        default=MISSING,
+        metavar="TEXT",
+        help="what stands for a missing category (default: %(default)s)",
+    )
+    form.add_argument(
+        "--suppress-below",
+        metavar="N",
+        help="leave out what would be published below N, and mark it in a column suppressed; costs nothing",
+    )
+    form.add_argument(
+        "--crosstab",
+        metavar="COLUMN",
+        help="write a column of counts for each category of this one of --by, in place of a row a cell",
     )
     key = perturb.add_argument_group("keys")
     key.add_argument(
@@ -276,6 +308,13 @@ def _keys(options: argparse.Namespace) -> Answer:
     return Answer({"output": options.output}, f"Wrote the records with their keys to {options.output}")
 
 
+def _nested(options: argparse.Namespace) -> Answer:
+    from tablebuilder_dp import microdata
+
+    found = microdata.nested_columns(_records(options), options.by, memory=options.memory)
+    return Answer(found.data, found.text)
+
+
 def _protection(options: argparse.Namespace, layout: Any, categories: dict[str, Any]) -> Any:
     """The noise that is asked for; an option that belongs to another kind of noise is refused."""
     from tablebuilder_dp import microdata
@@ -351,6 +390,10 @@ def _perturb(options: argparse.Namespace) -> Answer:
             only_positive=options.only_positive,
             record_keys=options.record_keys,
             audit=options.audit,
+            total_label=options.total_label,
+            missing_label=options.missing_label,
+            suppress_below=_limit(options.suppress_below),
+            crosstab=options.crosstab,
             journal=options.journal,
             spark=spark,
             memory=options.memory,
@@ -368,6 +411,10 @@ def _perturb(options: argparse.Namespace) -> Answer:
         )
     text = "\n".join([words.words(facts), f"Wrote {', '.join(map(str, written))}"])
     return Answer({**facts, "output": [str(path) for path in written]}, text)
+
+
+def _limit(typed: str | None) -> int | None:
+    return None if typed is None else parameters.read_integer(typed, "suppress_below")
 
 
 def _categories(path: str | None) -> dict[str, Any]:

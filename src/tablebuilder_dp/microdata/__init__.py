@@ -4,7 +4,8 @@
 and published, and its account is kept (`journal`, `account`). Records come from files, with `Csv` from those
 that do not say how they are written, or are tables in memory (`sources`). `perturb` counts and perturbs one
 table (`layout`, `records`, `cells`, `cell_keys`, `publish`) with a noise that `design`, `design_per_cell` or
-`from_table` provides (`protection`); results state their guarantee (`statement`, `words`). `add_keys` gives
+`from_table` provides (`protection`); results have a form (`forms`) and state
+their guarantee (`statement`, `words`). `nested_columns` suggests hierarchies (`nesting`). `add_keys` gives
 every record its keys, for noise that follows the people (`record_keys`). `write_census` makes up a census to
 try it all on (`census`). The mathematics is that of the modules above; only here are DuckDB, Arrow, Spark and
 ciphers used.
@@ -13,6 +14,7 @@ ciphers used.
 from tablebuilder_dp.microdata.account import Account
 from tablebuilder_dp.microdata.census import write_categories, write_census
 from tablebuilder_dp.microdata.layout import Layout
+from tablebuilder_dp.microdata.nesting import Nesting, nested_columns
 from tablebuilder_dp.microdata.plan import Plan
 from tablebuilder_dp.microdata.protection import Protection, design, design_per_cell, from_table
 from tablebuilder_dp.microdata.publish import Published, perturb
@@ -25,6 +27,7 @@ __all__ = [
     "Account",
     "Csv",
     "Layout",
+    "Nesting",
     "Plan",
     "Protection",
     "Published",
@@ -35,6 +38,7 @@ __all__ = [
     "design_per_cell",
     "from_table",
     "make_secret",
+    "nested_columns",
     "perturb",
     "write_categories",
     "write_census",

@@ -22,6 +22,7 @@ from tablebuilder_dp.microdata import (
     account,
     cell_keys,
     formats,
+    forms,
     listing,
     records,
     secret,
@@ -31,6 +32,7 @@ from tablebuilder_dp.microdata import (
 )
 from tablebuilder_dp.microdata import cells as counting
 from tablebuilder_dp.microdata.account import Entry
+from tablebuilder_dp.microdata.forms import Form
 from tablebuilder_dp.microdata.journal import Journal, beside
 from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout, neighbour
 from tablebuilder_dp.microdata.protection import Protection
@@ -47,9 +49,13 @@ class Published:
     """A published table and what is promised about it.
 
     The table has the columns of ``by``, with margins ``total_over`` (the variables that a row sums over,
-    whose own columns are then empty), and ``count``. ``exposed`` is for the office alone: how many cells
-    have one person fewer than a total that is published too, and so may give this person away. ``inputs``
-    are the files and folders that it was made from, which `write` never replaces.
+    whose own columns are then empty), and ``count``; if small counts are left out, also ``suppressed``.
+    `labelled` is the same with labels for totals and missing categories, and `crosstab` has the categories of
+    a variable as columns, which `write` writes if the variable is ``across``.
+
+    ``exposed`` is for the office alone: how many cells have one person fewer than a total that is published
+    too, and so may give this person away. ``inputs`` are the files and folders that it was made from, which
+    `write` never replaces.
 
     `write` enters it in the ``journal`` first. Whoever publishes it in another way must call `record` before.
     """
@@ -67,6 +73,9 @@ class Published:
     key_columns: int
     audit: bool
     exposed: int
+    form: Form = forms.USUAL
+    across: str | None = None
+    categories: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     journal: Journal | None = field(default=None, repr=False, compare=False)
     entry: Entry | None = field(default=None, repr=False, compare=False)
@@ -86,10 +95,30 @@ class Published:
             categories_given=self.categories_given,
             key_columns=self.key_columns,
             audit=self.audit,
+            form=self.form,
+            crosstab=self.across,
         )
         if self.journal is not None:
             facts["secret_fingerprint"] = self.journal.secret.fingerprint
         return {**facts, **words.in_words(facts)}
+
+    @cached_property
+    def labelled(self) -> Any:
+        """The table with labels for totals and missing categories, an Arrow table, a row a cell."""
+        return forms.labelled(self.table, self.layout, self.form)
+
+    def crosstab(self, column: str) -> Any:
+        """The table with a column of counts for each category of one of its variables.
+
+        Returns an Arrow table. Raises ValueError for a column that is none of the variables, categories that
+        are called like another column, or a table with an audit, whose columns would be lost.
+        """
+        _check_across(column, self.audit)
+        return forms.crosstab(self.table, self.layout, self.categories, column, self.form)
+
+    @property
+    def _written(self) -> Any:
+        return self.labelled if self.across is None else self.crosstab(self.across)
 
     def record(self) -> None:
         """Enter the table in the journal of the secret; without a secret there is none.
@@ -114,8 +143,9 @@ class Published:
         new: dict[str, Any] = {"mode": 0o600 if self.audit else 0o644, "inputs": self.inputs}
         with ExitStack() as opened:  # all are written before the first takes its name; the table is the last
             temporary = opened.enter_context(files.whole(target, **new))
-            with formats.sink(temporary, kind, self.table.schema) as sink:
-                sink.write_table(self.table)
+            content = self._written
+            with formats.sink(temporary, kind, content.schema) as sink:
+                sink.write_table(content)
             for name, text in zip(beside, (as_json, words.words(facts)), strict=True):
                 opened.enter_context(files.whole(name, **new)).write_text(text, encoding="utf-8")
             self.record()
@@ -151,6 +181,10 @@ def perturb(
     only_positive: bool = False,
     record_keys: Sequence[str] | None = None,
     audit: bool = False,
+    total_label: str = forms.TOTAL,
+    missing_label: str = forms.MISSING,
+    suppress_below: int | None = None,
+    crosstab: str | None = None,
     journal: str | Path | None = None,
     spark: Any = None,
     memory: str | None = None,
@@ -171,6 +205,11 @@ def perturb(
     the columns of the four components of the record keys, or for sums a single column, taken as other
     software does. ``journal`` is a file, by default beside the secret.
 
+    ``total_label`` and ``missing_label`` are what files have in place of a category that is summed over or
+    missing; no category may be called so. What would be published below ``suppress_below`` is left out and
+    marked in a column ``suppressed``. With ``crosstab``, a variable, files have a column of counts for each
+    of its categories.
+
     Returns the table and what is promised about it; `Published.write` writes them. Raises ValueError for
     records, keys or cells that cannot be read or do not fit each other, a count that the table does not
     serve, a missing secret or list, or a budget of the journal that would be exceeded, and OSError for a file
@@ -178,7 +217,7 @@ def perturb(
     """
     if not isinstance(protection, Protection):
         raise parameters.wrong_type("protection", "what design or from_table gives", protection)
-    layout = Layout(by, margins, nested)
+    layout, form = Layout(by, margins, nested), Form(total_label, missing_label, suppress_below)
     chosen = _kind(keys, protection)
     names = _record_keys(chosen, record_keys)
     hidden = _secret(chosen, edition, secret_file)
@@ -188,7 +227,7 @@ def perturb(
         )
     if hidden is None and journal is not None:
         raise parameters.wrong_value("journal", "left out where there is no secret", str(journal))
-    check_names(layout, [*(AUDIT if audit else []), *names])
+    check_names(layout, [*form.columns, *(AUDIT if audit else []), *names])
     book = None if hidden is None else Journal(Path(journal or beside(secret_file or "")).absolute(), hidden)
     inputs = files.inputs(
         sources.origin(source), sources.origin(cells), secret_file, protection.file, book and book.path
@@ -199,6 +238,10 @@ def perturb(
         if lists:
             raise parameters.wrong_value("categories", "left out where cells are listed", sorted(lists))
         lists = {name: pc.unique(listed[name]) for name in layout.by}
+    form.check(layout, lists)
+    if crosstab is not None:
+        _check_across(crosstab, audit)
+        forms.check_crosstab(crosstab, layout, lists, form)
     if (
         chosen == "cells"
         and not categories_from_data
@@ -237,6 +280,10 @@ def perturb(
         keysize = protection.table.keysize if chosen == "sums" else 2**BITS
         known = {name: listed for name, listed in sources.levels(source).items() if name in layout.by}
         (counted,) = counting.count(opened, [layout], keys=names, keysize=keysize, categories=known | lists)
+        found = dict(zip(layout.by, counted.categories, strict=True))
+        form.check(layout, found)
+        if crosstab is not None:
+            forms.check_crosstab(crosstab, layout, found, form)
         listing.check_paths(counted, paths)
         if only_positive and protection.keeps_empty and listed is None:
             counted = listing.sorted_cells(counted)
@@ -249,7 +296,7 @@ def perturb(
     if book is not None and made_from:
         entry = replace(entry, input=book.digest(made_from))
     return Published(
-        table=made,
+        table=forms.suppressed(made, form),
         protection=protection,
         layout=layout,
         keys=chosen,
@@ -262,10 +309,18 @@ def perturb(
         key_columns=len(names),
         audit=audit,
         exposed=listing.exposed(counted) if margins and chosen != "cells" else 0,
+        form=form,
+        across=crosstab,
+        categories=found,
         inputs=inputs,
         journal=book,
         entry=entry,
     )
+
+
+def _check_across(column: str, audit: bool) -> None:
+    if audit:
+        raise parameters.wrong_value("crosstab", "left out with an audit, which has a row a cell", column)
 
 
 def _warn_of_names(counted: counting.Cells, from_data: set[str]) -> None:
@@ -419,13 +474,8 @@ def _category_columns(counted: counting.Cells) -> dict[str, Any]:
         by = counted.layout.by
         bits = 1 << np.arange(len(by))
         names = [
-            _joined([name for name, bit in zip(by, bits, strict=True) if bit & mask])
+            forms.joined([name for name, bit in zip(by, bits, strict=True) if bit & mask])
             for mask in range(2 * bits[-1])
         ]
         columns["total_over"] = pa.array(names, pa.string()).take(pa.array(totals @ bits))
     return columns
-
-
-def _joined(names: list[str]) -> str:
-    """Names with commas between them; one that has a comma or a quote is quoted as in JSON."""
-    return ", ".join(json.dumps(name) if set(name) & set(',"') or not name else name for name in names)

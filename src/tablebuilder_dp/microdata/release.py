@@ -27,6 +27,7 @@ from tablebuilder_dp.microdata import (
     account,
     cell_keys,
     formats,
+    forms,
     listing,
     publish,
     release_file,
@@ -36,6 +37,7 @@ from tablebuilder_dp.microdata import (
 )
 from tablebuilder_dp.microdata import cells as counting
 from tablebuilder_dp.microdata.account import Account, Budget, Entry
+from tablebuilder_dp.microdata.forms import Form
 from tablebuilder_dp.microdata.journal import Journal, beside
 from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout, neighbour
 from tablebuilder_dp.microdata.plan import Plan
@@ -69,6 +71,7 @@ class Release:
     secret: Path | None = None
     journal: Path | None = None
     folder: Path | None = None
+    form: Form = forms.USUAL
     inputs: tuple[Path, ...] = field(default=(), repr=False)
 
     @classmethod
@@ -98,6 +101,11 @@ class Release:
         ):
             allowed = f"of at most {counting.VARIABLES_MAX} columns in all"
             raise parameters.wrong_value("table", allowed, len(columns))
+        for table in self.tables:
+            lists, _ = self.lists(table.layout)
+            self.form.check(table.layout, lists)
+            if table.crosstab is not None:
+                forms.check_crosstab(table.crosstab, table.layout, lists, self.form)
 
     def lists(self, layout: Layout) -> tuple[dict[str, Any], dict[str, Any]]:
         """The categories of each column of a table, and the paths of its hierarchies (`listing`)."""
@@ -174,7 +182,7 @@ class Release:
         names = [*(table.output for table in self.tables), *STATEMENT]
         files.check_folder(self.folder, names, inputs, name="folder")
         for table in self.tables:
-            publish.check_names(table.layout)
+            publish.check_names(table.layout, self.form.columns)
         protection = of_choice(
             self.plan().choice, self.delta, cells=self.cells_changed, small_counts=self.small_counts
         )
@@ -223,9 +231,16 @@ class Release:
                 counted[place] = listing.complete(counted[place], paths=paths)
             digest = taken.result()
         made = []
-        for cells in tqdm(counted, "noise", unit=" tables", leave=False, disable=not sys.stderr.isatty()):
+        told = tqdm(counted, "noise", unit=" tables", leave=False, disable=not sys.stderr.isatty())
+        for table, cells in zip(self.tables, told, strict=True):
             keys = publish.keys_of("cells", cells, protection, hidden, edition=self.edition, digest=digest)
-            made.append(publish.perturbed(cells, keys, protection))
+            content = forms.suppressed(publish.perturbed(cells, keys, protection), self.form)
+            found = dict(zip(cells.layout.by, cells.categories, strict=True))
+            self.form.check(cells.layout, found)
+            if table.crosstab is None:
+                made.append(forms.labelled(content, cells.layout, self.form))
+            else:
+                made.append(forms.crosstab(content, cells.layout, found, table.crosstab, self.form))
         return made, digest
 
     def _written(self, table: Table, content: Any, folder: Path) -> dict[str, Any]:
@@ -243,7 +258,8 @@ class Release:
             "margins": table.layout.margins,
             "nested": [list(names) for names in table.layout.nested],
             "partitions": len(table.layout.partitions),
-            "cells": len(content),
+            "cells": sum(self.sizes(table).values()),
+            "crosstab": table.crosstab,
         }
 
     def _state(
@@ -257,6 +273,7 @@ class Release:
             neighbours=self.neighbours,
             cells_changed=self.cells_changed,
             history=Account(tuple(entries), self.neighbours),
+            form=self.form,
         )
         facts["secret_fingerprint"] = self._journal().secret.fingerprint
         facts |= words.in_words(facts)

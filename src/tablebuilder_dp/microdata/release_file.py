@@ -16,6 +16,7 @@ from typing import Any
 from tablebuilder_dp.beyond.many_cells import FAMILIES
 from tablebuilder_dp.microdata import listing
 from tablebuilder_dp.microdata.account import DESIGNS, Budget
+from tablebuilder_dp.microdata.forms import Form
 from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout, neighbour
 from tablebuilder_dp.microdata.protection import SMALL_COUNTS
 from tablebuilder_dp.microdata.sources import Csv, refuse_address
@@ -24,12 +25,23 @@ from tablebuilder_dp.support import parameters
 STATEMENT = ("statement.json", "statement.txt")
 """The files of the statement in the folder of a release."""
 
-_TOP = {"edition", "records", "secret", "journal", "folder", "privacy", "budget", "variables", "table"}
+_FORM = {"total_label", "missing_label", "suppress_below"}
+_TOP = {
+    "edition",
+    "records",
+    "secret",
+    "journal",
+    "folder",
+    "privacy",
+    "budget",
+    "variables",
+    "table",
+} | _FORM
 _RECORDS = {"file", "delimiter", "encoding", "header"}
 _PRIVACY = {"epsilon", "delta", "neighbours", "noise", "small_counts"}
 _BUDGET = {"epsilon", "delta", "designs"}
 _VARIABLE = {"categories", "hierarchy", "codes", "missing"}
-_TABLE = {"name", "by", "margins", "output"}
+_TABLE = {"name", "by", "margins", "output", "crosstab"}
 
 
 @dataclass(frozen=True)
@@ -48,11 +60,15 @@ class Variable:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a release: its name, what it is counted by, and its file in the release's folder."""
+    """One table of a release: its name, what it is counted by, and its file in the release's folder.
+
+    The categories of ``crosstab``, one of its columns, are columns of the file.
+    """
 
     name: str
     layout: Layout
     output: str
+    crosstab: str | None = None
 
 
 def read(path: str | Path) -> dict[str, Any]:
@@ -96,6 +112,7 @@ def read(path: str | Path) -> dict[str, Any]:
         "folder": _place(content, "folder", file) or file.with_name(_plain(f"{file.stem}-{edition}")),
         **{name: _place(content, name, file) for name in ("secret", "journal")},
         "records": _records(content, file),
+        "form": Form(**{name: content[name] for name in _FORM & set(content)}),
         "inputs": (file, *codes),
     }
 
@@ -238,7 +255,8 @@ def _table(entry: Any, variables: Sequence[Variable]) -> Table:
         columns += path
         nested += [path] * (len(path) > 1)
     layout = Layout(columns, _flag(entry, "margins", "table"), nested)
-    return Table(name, layout, _output(entry.get("output", f"{_plain(name)}.csv")))
+    across = _text(entry["crosstab"], "table.crosstab") if "crosstab" in entry else None
+    return Table(name, layout, _output(entry.get("output", f"{_plain(name)}.csv")), across)
 
 
 def _output(value: Any) -> str:

@@ -21,13 +21,17 @@ from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.microdata.account import Account
 from tablebuilder_dp.microdata.cell_keys import CIPHER
+from tablebuilder_dp.microdata.forms import USUAL, Form
 from tablebuilder_dp.microdata.layout import Layout
 from tablebuilder_dp.microdata.protection import Protection, Table, largest
 from tablebuilder_dp.sampling import LookupTable, rounded_up
 from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import exponential, to_digits
 
 NOTHING: dict[str, Any] = {"epsilon": "inf", "delta": 1.0, "loss_above_epsilon": 1.0}
 """What is promised where nothing is."""
+
+_HALVINGS, _DIGITS = 5, 6  # how near to ε a bound on the odds looks, and how sharp its factor is
 
 
 def facts(
@@ -43,6 +47,8 @@ def facts(
     categories_given: Sequence[str],
     key_columns: int,
     audit: bool,
+    form: Form = USUAL,
+    crosstab: str | None = None,
 ) -> dict[str, Any]:
     """The statement as it is written in JSON.
 
@@ -60,6 +66,9 @@ def facts(
         "nested": [list(names) for names in layout.nested],
         "cells": "those of a given list" if cells_given else "all combinations of categories",
         "only_positive": only_positive,
+        "labels": form.labels,
+        "suppress_below": form.suppress_below,
+        "crosstab": crosstab,
         "categories_given": list(categories_given),
         "keys": keys,
         "neighbours": neighbours,
@@ -69,11 +78,14 @@ def facts(
     }
     if edition is not None:
         stated |= {"edition": edition, "cipher": CIPHER}
+    left_out = form.suppress_below is not None
     pooled = only_positive and isinstance(protection.table, LookupTable)  # all counts of 0 or less look alike
     whole = dict(NOTHING)
     if keyed_cells:
-        bounded = pooled or protection.small_counts == "clamped" or neighbours == "replace"
+        bounded = pooled or left_out or protection.small_counts == "clamped" or neighbours == "replace"
         whole = _whole_table(protection, cells_changed, bounded=bounded)
+        if left_out and protection.small_counts == "rows":
+            whole["loss_above_epsilon"] = 1.0  # nothing is known of the odds
     if keyed_cells and not cells_given and set(layout.by) - set(categories_given):
         stated |= {"whole_table": dict(NOTHING), "given_categories": whole}
     else:
@@ -81,7 +93,7 @@ def facts(
     if protection.cells is None:
         level = None if noise is None else protection.epsilon
         shown = perturbation.clamped(largest(protection.table)) if pooled else protection.table
-        stated["one_cell"] = one_cell(shown, level)
+        stated["one_cell"] = one_cell(shown, level, left_out=left_out)
     if not keyed_cells:
         stated |= {"key_columns": key_columns, "two_cells_one_person_apart": one_apart(protection.table)}
     return {**stated, "perturbs_empty_cells": not protection.keeps_empty}
@@ -95,13 +107,15 @@ def of_release(
     neighbours: str,
     cells_changed: int,
     history: Account,
+    form: Form = USUAL,
 ) -> dict[str, Any]:
     """The one statement of all tables of a release, as it is written in JSON.
 
     ``all_tables`` is the (ε, δ) of everything in it (Theorem 58), ``all_editions`` that of everything in the
     journal up to it.
     """
-    bounded = protection.small_counts == "clamped" or neighbours == "replace"
+    left_out = form.suppress_below is not None
+    bounded = left_out or protection.small_counts == "clamped" or neighbours == "replace"
     so_far = {name: value for name, value in history.data.items() if name != "room"}
     names = list(dict.fromkeys(row["edition"] for row in so_far.pop("editions")))
     why = sorted({entry.why for entry in history.entries if entry.why})
@@ -110,6 +124,8 @@ def of_release(
         "edition": edition,
         "tables": list(tables),
         "cells": "all combinations of categories",
+        "labels": form.labels,
+        "suppress_below": form.suppress_below,
         "keys": "cells",
         "cipher": CIPHER,
         "neighbours": neighbours,
@@ -179,14 +195,40 @@ def _whole_table(protection: Protection, changed: int, *, bounded: bool) -> dict
     }
 
 
-def one_cell(table: Table, epsilon: Fraction | None) -> dict[str, Any]:
-    """(ε, δ) of one published count, by how many others are in the cell, at ε or else where δ is least."""
+def one_cell(table: Table, epsilon: Fraction | None, *, left_out: bool = False) -> dict[str, Any]:
+    """(ε, δ) of one published count, by how many others are in the cell, at ε or else where δ is least.
+
+    Where some counts are ``left_out`` the odds are bounded for whatever is made of the count (Theorem 49).
+    """
     if isinstance(table, LookupTable):
-        return {"others_from_0": _signed(table, Fraction(epsilon or 0))}
-    return {
-        f"others_from_{first}": _stated(table, first, epsilon)
-        for first in sorted({0, 1, len(table.rows) - max(table.period, 1)})
-    }
+        stated = {"others_from_0": _signed(table, Fraction(epsilon or 0))}
+    else:
+        stated = {
+            f"others_from_{first}": _stated(table, first, epsilon)
+            for first in sorted({0, 1, len(table.rows) - max(table.period, 1)})
+        }
+    if left_out:
+        for name, one in stated.items():
+            one["loss_above_epsilon"] = _of_whatever(table, int(name.removeprefix("others_from_")), one)
+    return stated
+
+
+def _of_whatever(table: Table, first: int, stated: Mapping[str, Any]) -> float:
+    """A bound on how often odds change by more than e^ε, for whatever is made of one count (Theorem 49)."""
+    if stated["epsilon"] == "inf" or stated["delta"] >= 1:
+        return 1.0
+    level = Fraction(stated["epsilon"])
+
+    def bound(gap: Fraction) -> Fraction:
+        if isinstance(table, LookupTable):
+            delta = _signed(table, level - gap)["delta"]
+        else:
+            delta = perturbation.guarantee(table, first=first, epsilon=level - gap).delta
+        factor = to_digits(_DIGITS, lambda: (1 + exponential(-level)) / (1 - exponential(-gap)))
+        return Fraction(delta) * factor.upper
+
+    gaps = [level / 2**halving for halving in range(1, _HALVINGS + 1)] if level else []
+    return rounded_up(min([Fraction(1), *map(bound, gaps)]))
 
 
 def _stated(table: PerturbationTable, first: int, epsilon: Fraction | None) -> dict[str, Any]:

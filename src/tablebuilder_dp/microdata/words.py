@@ -78,14 +78,42 @@ def _done(facts: Facts) -> list[str]:
     )
     whole = f"The cells are {facts['cells']}. {each}"
     parts = [start, *listed, whole] if listed else [f"{start} {each}"]
-    return [*parts, _origin(facts), f"SHA-256 of the weights of the noise: {noise['sha256']}."]
+    return [
+        *parts,
+        *_left_out(facts),
+        _labels(facts),
+        _origin(facts),
+        f"SHA-256 of the weights of the noise: {noise['sha256']}.",
+    ]
+
+
+def _left_out(facts: Facts) -> list[str]:
+    """Which counts are left out, and that it costs nothing and protects nobody further."""
+    if (limit := facts["suppress_below"]) is None:
+        return []
+    return [
+        f"Counts that came out below {limit} with their noise are left out and marked as "
+        "suppressed. This looks at published counts alone, never at true ones: it is post-processing, which "
+        "changes neither epsilon nor delta. A count that is left out may be one of more people, a count that "
+        "is shown one of fewer."
+    ]
+
+
+def _labels(facts: Facts) -> str:
+    """What totals and missing categories are called in the files."""
+    labels = facts["labels"]
+    missing = f"a missing category is called {labels['missing']}"
+    if any(table["margins"] for table in facts.get("tables", [facts])):
+        return f"A variable that a count sums over is called {labels['total']}; {missing}."
+    return f"{missing[0].upper()}{missing[1:]}."
 
 
 def _counted(table: Facts) -> str:
     """What a table is counted by."""
     margins = ", with all margins" if table["margins"] else ""
     nested = "".join(f" {' > '.join(names)} is a hierarchy." for names in table["nested"])
-    return f"by {', '.join(table['by'])}{margins}.{nested}"
+    across = f" The categories of {table['crosstab']} are columns." if table["crosstab"] is not None else ""
+    return f"by {', '.join(table['by'])}{margins}.{nested}{across}"
 
 
 def _power(number: int) -> str:
@@ -147,7 +175,9 @@ def _origin(facts: Facts) -> str:
 
 def _bias(facts: Facts) -> str:
     """What becomes of small counts, and how right they are on average."""
-    noise = facts["noise"]
+    noise, limit = facts["noise"], facts["suppress_below"]
+    if limit is not None and noise["small_counts"] == "signed":
+        return f"As counts below {limit} are left out, those near it are too large on average."
     if noise["small_counts"] == "clamped":
         return (
             "What would be negative is published as 0, so counts near 0 are too large on average, an empty "
@@ -179,12 +209,17 @@ def _one_cell(facts: Facts) -> list[str]:
     lines = ["  others in the cell  epsilon    delta       worst pair of counts"]
     for name, promise in facts["one_cell"].items():
         others, pair = f"{_first(name)} or more", " and ".join(map(str, promise["worst"]))
-        if facts["noise"].get("small_counts") == "signed" and not facts["only_positive"]:
+        if facts["noise"].get("small_counts") == "signed" and not _pools(facts):
             pair = "all alike"
         lines.append(
             f"  {others:<19} {_epsilon(promise['epsilon']):<10} {up(promise['delta']):<11.4g} {pair}"
         )
     return [_Lines("\n".join(lines)), meaning(facts)]
+
+
+def _pools(facts: Facts) -> bool:
+    """Whether different answers are published as one: left out, or missing."""
+    return bool(facts["only_positive"]) or facts["suppress_below"] is not None
 
 
 def _first(name: str) -> int:
@@ -352,7 +387,7 @@ def _odds(facts: Facts, promise: Facts) -> str:
     alone = (
         f", from {_these(facts)} alone" if facts["cells_per_person"] > max(1, facts["cells_changed"]) else ""
     )
-    exact = small == "signed" and neighbours == "add-or-remove" and not facts["only_positive"]
+    exact = small == "signed" and neighbours == "add-or-remove" and not _pools(facts)
     return (
         f"In terms of odds{alone}: {_ODDS[neighbours]} rise or fall by a factor of more than "
         f"{_factor(promise['epsilon'])} with a probability of at most "

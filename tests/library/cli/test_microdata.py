@@ -41,7 +41,7 @@ from tablebuilder_dp.cli import main
 from tablebuilder_dp.cli import microdata as commands_of_microdata
 from tablebuilder_dp.counts import perturbation_table, table_files
 from tablebuilder_dp.counts.rows import OfVariance
-from tablebuilder_dp.microdata import cell_keys, formats, journal, layout, protection, records
+from tablebuilder_dp.microdata import cell_keys, formats, forms, journal, layout, protection, records
 from tablebuilder_dp.microdata.record_keys import FINGERPRINT, KEYS
 from tablebuilder_dp.support import parameters
 
@@ -254,7 +254,13 @@ def test_a_row_has_its_place_whatever_the_order_and_a_drop_changes_only_its_cell
     first = table.slice(0, 1).to_pylist()[0]
     changed = [a for a, b in zip(found["whole"], found["fewer"], strict=True) if a != b]
     cells = [(row["sex"], row["age"]) for row in changed]
-    assert cells == [(first["sex"], first["age"]), (first["sex"], None), (None, first["age"]), (None, None)]
+    total = "(total)"
+    assert cells == [
+        (first["sex"], first["age"]),
+        (first["sex"], total),
+        (total, first["age"]),
+        (total, total),
+    ]
 
 
 HOSTILE = ['x"; DROP TABLE records; --', "a,b", "c0", "naïve ' name", "line\nbreak", "SELECT"]
@@ -327,7 +333,7 @@ def test_every_option_is_passed_on(
     made = expected(
         office, microdata.design_per_cell("1", "0.01", **{"small_counts": "rows", **design}), **options
     )
-    assert pyarrow.parquet.read_table(out) == made.table
+    assert pyarrow.parquet.read_table(out) == made.labelled
     stated = json.loads(Path(f"{out}.statement.json").read_text("utf-8"))
     assert stated == {"table": "out.parquet", **made.statement}
     if arguments[0] != "--memory" and "record_key_1" not in arguments:  # the order of keys is nothing
@@ -381,7 +387,7 @@ def test_every_option_of_a_whole_table_is_passed_on(
         *["perturb", records, "--by", "sex", "occupation", *office.whole(), "-o", out, *arguments.split()],
     )
     made, plain = whole_table(office, records, design, **options), whole_table(office, records)
-    assert pyarrow.parquet.read_table(out) == made.table
+    assert pyarrow.parquet.read_table(out) == made.labelled
     assert json.loads(Path(f"{out}.statement.json").read_text("utf-8")) == {
         "table": "out.parquet",
         **made.statement,
@@ -411,7 +417,7 @@ def test_hierarchies_are_passed_on(
         categories={"age": paths},
         categories_from_data=True,
     )
-    assert pyarrow.parquet.read_table(out) == made.table
+    assert pyarrow.parquet.read_table(out) == made.labelled
     stated = json.loads(Path(f"{out}.statement.json").read_text("utf-8"))
     assert (stated["nested"], stated["cells_changed"]) == (nested, 9)
     assert stated["categories_given"] == ["age", "sex"]
@@ -456,7 +462,9 @@ def test_a_list_of_cells_is_enough(
     stated = json.loads((tmp_path / "out.csv.statement.json").read_text("utf-8"))
     assert stated["whole_table"]["delta"] <= 1e-6
     found = read(tmp_path / "out.csv")
-    assert [(row["sex"], row["region"]) for row in found] == cells
+    assert [(row["sex"], row["region"]) for row in found] == [
+        tuple("(missing)" if part is None else part for part in cell) for cell in cells
+    ]
     assert sum(row["true_count"] for row in found) == SIZE
 
 
@@ -465,6 +473,7 @@ def test_the_choices_are_those_of_the_library() -> None:
     assert commands_of_microdata.NEIGHBOURS == layout.NEIGHBOURS
     assert commands_of_microdata.SMALL_COUNTS == protection.SMALL_COUNTS
     assert commands_of_microdata.KEYS.split() == list(KEYS)
+    assert (commands_of_microdata.TOTAL, commands_of_microdata.MISSING) == (forms.TOTAL, forms.MISSING)
     defaults = {name: one.default for name, one in signature(microdata.design_per_cell).parameters.items()}
     given = commands_of_microdata.PER_CELL
     assert {"slack": Fraction(given["slack"]), "rule": given["rule"]} == {
@@ -527,7 +536,7 @@ def test_given_categories_are_listed_in_their_order(
     out = str(tmp_path / "out.parquet")
     call = ["perturb", office / "people.parquet", "--by", "sex", *office.whole("--categories"), "-o", out]
     good(capsys, *call, "--categories", str(tmp_path / "lists.json"))
-    assert [row["sex"] for row in read(out)] == lists["sex"]
+    assert [row["sex"] for row in read(out)] == [one or "(missing)" for one in lists["sex"]]
     assert json.loads(Path(f"{out}.statement.json").read_text("utf-8"))["categories_given"] == ["sex"]
 
 
@@ -552,7 +561,8 @@ def test_a_table_in_place_of_a_design(
     said = good(capsys, *call)
     assert "The noise is that of table.txt, made elsewhere" in " ".join(said.split())
     protection = microdata.from_table(table)
-    assert pyarrow.parquet.read_table(out) == expected(office, protection).table != expected(office).table
+    theirs, ours = expected(office, protection).labelled, expected(office).labelled
+    assert pyarrow.parquet.read_table(out) == theirs != ours
 
 
 def test_folders_of_parquet_files_are_records(
@@ -565,10 +575,10 @@ def test_folders_of_parquet_files_are_records(
     out = str(tmp_path / "out.parquet")
     call = ["perturb", str(tmp_path / "parts"), "--by", "sex", "occupation", "-o", out]
     good(capsys, *call, *NOISE)
-    assert pyarrow.parquet.read_table(out) == expected(office).table
+    assert pyarrow.parquet.read_table(out) == expected(office).labelled
     good(capsys, *call, *office.whole(), "--audit")
     made = whole_table(office, tmp_path / "parts", by=["sex", "occupation"], audit=True)
-    assert pyarrow.parquet.read_table(out) == made.table
+    assert pyarrow.parquet.read_table(out) == made.labelled
     assert sum(made.table["true_count"].to_pylist()) == SIZE
 
 
@@ -779,7 +789,7 @@ def test_nobody_is_no_error(office: Office, tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "lists.json").write_text('{"g": ["a", "b"]}', encoding="utf-8")
     call = ["perturb", str(tmp_path / "p.csv"), "--by", "g", "--margins", "--audit", "-o", str(out)]
     good(capsys, *call, *office.whole("--categories"), "--categories", str(tmp_path / "lists.json"))
-    assert [(row["g"], row["true_count"]) for row in read(out)] == [("a", 0), ("b", 0), (None, 0)]
+    assert [(row["g"], row["true_count"]) for row in read(out)] == [("a", 0), ("b", 0), ("(total)", 0)]
 
 
 WRONG = """

@@ -604,7 +604,7 @@ def test_the_written_table_has_its_statement_beside_it(tmp_path: Path) -> None:
             "table": name,
             **made.statement,
         }
-    assert pyarrow.parquet.read_table(tmp_path / "out.parquet") == made.table
+    assert pyarrow.parquet.read_table(tmp_path / "out.parquet") == made.labelled
     assert pyarrow.csv.read_csv(tmp_path / "out.csv").column_names == ["region", "age", "total_over", "count"]
     first = (tmp_path / "out.parquet").read_bytes(), (tmp_path / "out.csv").read_bytes()
     for name in ("out.parquet", "out.csv"):
