@@ -50,7 +50,17 @@ GROUPS = {
             f"microdata.{part}"
             for part in (
                 *("layout", "secret", "cell_keys", "record_keys", "sources", "records", "cells", "listing"),
-                *("publish", "protection", "statement", "words", "release", "release_file", "plan"),
+                *(
+                    "publish",
+                    "given",
+                    "protection",
+                    "statement",
+                    "words",
+                    "results",
+                    "release",
+                    "release_file",
+                    "plan",
+                ),
                 *("account", "journal", "census", "formats"),
             )
         ],
