@@ -154,7 +154,7 @@ def _plain(values: Any) -> Any:
     """A column as one Arrow array of numbers or texts."""
     array = values.combine_chunks()
     if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
+        array = _plain(pa.chunked_array([array.dictionary])).take(array.indices)
     if pa.types.is_decimal(array.type):
         array = array.cast(pa.float64())
     if pa.types.is_floating(array.type):
@@ -281,4 +281,6 @@ def _described(
 
 def _equal(values: Any, counts: NDArray[np.int64]) -> bool:
     """Whether a column has the true counts, which are not all the same."""
-    return len(np.unique(counts)) > 1 and values.cast(pa.string()).to_pylist() == list(map(str, counts))
+    if len(np.unique(counts)) == 1:
+        return False
+    return [str(value).removesuffix(".0") for value in values.to_pylist()] == list(map(str, counts))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -18,16 +20,19 @@ if TYPE_CHECKING:
 ROWS = 10
 """So many rows of a table are shown."""
 
+TABLES = 4
+"""So many tables of a release are shown."""
 
-class Result:
+
+class Result(ABC):
     """A table and the statement about it: shown in short, as a whole only where it is asked for."""
 
     table: pa.Table
 
-    @property
+    @cached_property
+    @abstractmethod
     def statement(self) -> dict[str, Any]:
         """The guarantee, as it is written beside the table."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {size(self.table)}. {words.in_short(self.statement)}>"
@@ -62,7 +67,9 @@ def size(table: pa.Table) -> str:
 
 def html(tables: Mapping[str, pa.Table], facts: words.Facts) -> str:
     """The first rows of tables by their names, and in one line what is promised about them."""
-    shown = [_html(name, table) for name, table in tables.items()]
+    shown = [_html(name, table) for name, table in list(tables.items())[:TABLES]]
+    if more := len(tables) - TABLES if len(tables) > TABLES else 0:
+        shown.append(f"<p>and {more} more table{'' if more == 1 else 's'}</p>")
     warning = "<p><strong>Confidential.</strong></p>" if facts.get("confidential") else ""
     return f"{warning}{''.join(shown)}<p>{escape(words.in_short(facts))}</p>"
 
