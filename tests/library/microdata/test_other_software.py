@@ -1,5 +1,6 @@
 """The ONS package cell_key_perturbation on made-up people: the same counts, cell by cell."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from cell_key_perturbation.create_perturbed_table import create_perturbed_table
 from tablebuilder_dp import microdata
 
 KEYS = 256
+PAGE = Path(__file__).resolve().parents[3] / "site/coming-from.md"
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +72,17 @@ def test_ons_has_the_same_counts(people: Any, ptable: Any, tmp_path: Path) -> No
     assert cells(applied.to_pandas(), "count") == cells(theirs, "count")
     with pytest.raises(ValueError, match="^by must name the columns that describe the cells, as 'pcv' would"):
         microdata.apply(theirs, protection, count="pre_sdc_count", cell_key="ckey")
+
+
+def test_the_lines_of_the_page_give_the_same(
+    people: Any, ptable: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    ptable.to_csv(tmp_path / "ptable.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    known = {"people": people, "ptable": ptable}
+    exec("\n".join(blocks), known)  # noqa: S102 (the project's own page)
+    theirs = cells(known["theirs"], "count")
+    assert cells(known["again"].to_pandas(), "count") == theirs
+    ours = cells(known["ours"].to_pandas(), "count")
+    assert {cell: ours[cell] for cell in theirs} == theirs
