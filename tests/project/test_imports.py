@@ -36,7 +36,9 @@ OTHERS: dict[str, set[str]] = {
     LIBRARY: {"flint", "numpy", "scipy"},
     f"{LIBRARY}.beyond": {"flint", "numpy", "scipy"},
     f"{LIBRARY}.counts": {"flint", "numpy"},
-    f"{LIBRARY}.microdata": {"cryptography", "duckdb", "numpy", "pyarrow", "pyspark", "tqdm"},
+    f"{LIBRARY}.microdata": {
+        *("cryptography", "duckdb", "numpy", "pandas", "polars", "pyarrow", "pyspark", "tqdm")
+    },
     f"{LIBRARY}.cli": {"pyspark", "tqdm"},
 }
 """The packages of others that each part of the library may import: engines and ciphers have their place."""
@@ -52,6 +54,8 @@ ONLY: dict[str, set[str]] = {
     "dp_accounting": {f"{WORKSHOP}.ledger", f"{WORKSHOP}.course"},
     "duckdb": {f"{LIBRARY}.microdata"},
     "cryptography": {f"{LIBRARY}.microdata"},
+    "pandas": {f"{LIBRARY}.microdata"},
+    "polars": {f"{LIBRARY}.microdata"},
     "pyspark": {f"{LIBRARY}.microdata", f"{LIBRARY}.cli"},
 }
 """Packages of others that have one place in the project."""

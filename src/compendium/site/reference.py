@@ -50,8 +50,8 @@ GROUPS = {
             f"microdata.{part}"
             for part in (
                 *("layout", "secret", "cell_keys", "record_keys", "sources", "records", "cells", "listing"),
-                *("publish", "protection", "forms", "statement", "words", "release", "release_file", "plan"),
-                *("account", "journal", "census", "formats", "nesting"),
+                *("publish", "given", "protection", "forms", "statement", "words", "results", "release"),
+                *("release_file", "plan", "account", "journal", "census", "formats", "nesting"),
             )
         ],
     ),

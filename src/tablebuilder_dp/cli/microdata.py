@@ -1,4 +1,4 @@
-"""The commands of ``tablebuilder-dp`` about records: ``secret``, ``keys``, ``nested``, ``perturb``, …
+"""The commands of ``tablebuilder-dp`` about records and tables: ``secret``, ``keys``, ``perturb``, …
 
 What they need is imported when they run, so that the other commands start as fast as ever. The choices of
 their options therefore stand here once more.
@@ -219,6 +219,36 @@ def register(command: Register) -> None:
     _add_memory(perturb)
     _add_output(perturb, "the published table, .parquet or .csv; its statement stands beside it")
 
+    given = command(
+        "apply", _apply, "perturb a table that was counted elsewhere, by the cell keys that it has"
+    )
+    given.add_argument("counts", metavar="COUNTS", help=f"one row a cell: {FILES}")
+    given.add_argument(
+        "--table",
+        required=True,
+        metavar="FILE",
+        help="a perturbation table, as tau-argus, SAS or ONS tools have it",
+    )
+    given.add_argument("--count", required=True, metavar="COLUMN", help="the true counts")
+    given.add_argument(
+        "--cell-key",
+        required=True,
+        metavar="COLUMN",
+        help="whole numbers below the number of keys of the table, or decimals in [0, 1)",
+    )
+    given.add_argument(
+        "--by",
+        nargs="+",
+        metavar="COLUMN",
+        help="what describes the cells and is published with the counts (default: all other columns)",
+    )
+    given.add_argument(
+        "--audit", action="store_true", help="add true counts, cell keys and noise; never to be published"
+    )
+    _add_text(given)
+    _add_memory(given)
+    _add_output(given, "the published table, .parquet or .csv; its statement stands beside it")
+
     release = command(
         "release", _release, "plan and publish tables that share one (epsilon, delta), and keep the account"
     )
@@ -258,14 +288,14 @@ def _add_text(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _records(options: argparse.Namespace) -> Any:
-    """The path of the records, with how they are written if that is given."""
+def _records(options: argparse.Namespace, path: str) -> Any:
+    """The path of a file, with how it is written if that is given."""
     from tablebuilder_dp import microdata
 
     delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
     if delimiter is None and options.encoding is None and not options.no_header:
-        return options.records
-    return microdata.Csv(options.records, delimiter, options.encoding, header=not options.no_header)
+        return path
+    return microdata.Csv(path, delimiter, options.encoding, header=not options.no_header)
 
 
 def _add_memory(parser: argparse.ArgumentParser) -> None:
@@ -298,7 +328,7 @@ def _keys(options: argparse.Namespace) -> Answer:
 
     with _bar(options, "keys") as progress:
         microdata.add_keys(
-            _records(options),
+            _records(options, options.records),
             options.output,
             id=options.id,
             secret_file=options.secret_file,
@@ -311,7 +341,7 @@ def _keys(options: argparse.Namespace) -> Answer:
 def _nested(options: argparse.Namespace) -> Answer:
     from tablebuilder_dp import microdata
 
-    found = microdata.nested_columns(_records(options), options.by, memory=options.memory)
+    found = microdata.nested_columns(_records(options, options.records), options.by, memory=options.memory)
     return Answer(found.data, found.text)
 
 
@@ -375,7 +405,7 @@ def _perturb(options: argparse.Namespace) -> Answer:
     protection = _protection(options, layout, categories)
     with _session(options.spark) as spark:
         made = microdata.perturb(
-            _records(options),
+            _records(options, options.records),
             by=options.by,
             protection=protection,
             margins=options.margins,
@@ -415,6 +445,27 @@ def _perturb(options: argparse.Namespace) -> Answer:
 
 def _limit(typed: str | None) -> int | None:
     return None if typed is None else parameters.read_integer(typed, "suppress_below")
+
+
+def _apply(options: argparse.Namespace) -> Answer:
+    from tablebuilder_dp import microdata
+    from tablebuilder_dp.microdata import publish, words
+
+    publish.check_outputs(options.output, options.counts, options.table)
+    made = microdata.apply(
+        _records(options, options.counts),
+        microdata.from_table(options.table),
+        count=options.count,
+        cell_key=options.cell_key,
+        by=options.by,
+        audit=options.audit,
+        memory=options.memory,
+    )
+    facts = {"table": Path(options.output).name, **made.statement}
+    options.check()
+    written = [str(path) for path in made.write(options.output)]
+    text = "\n".join([words.words(facts), f"Wrote {', '.join(written)}"])
+    return Answer({**facts, "output": written}, text)
 
 
 def _categories(path: str | None) -> dict[str, Any]:

@@ -4,15 +4,16 @@
 and published, and its account is kept (`journal`, `account`). Records come from files, with `Csv` from those
 that do not say how they are written, or are tables in memory (`sources`). `perturb` counts and perturbs one
 table (`layout`, `records`, `cells`, `cell_keys`, `publish`) with a noise that `design`, `design_per_cell` or
-`from_table` provides (`protection`); results have a form (`forms`) and state
-their guarantee (`statement`, `words`). `nested_columns` suggests hierarchies (`nesting`). `add_keys` gives
-every record its keys, for noise that follows the people (`record_keys`). `write_census` makes up a census to
-try it all on (`census`). The mathematics is that of the modules above; only here are DuckDB, Arrow, Spark and
-ciphers used.
+`from_table` provides (`protection`); `apply` perturbs a table that was counted elsewhere and has its cell
+keys (`given`). Results have a form (`forms`), state their guarantee (`statement`, `words`) and show
+themselves in notebooks (`results`). `nested_columns` suggests hierarchies (`nesting`). `add_keys` gives every
+record its keys, for noise that follows the people (`record_keys`). `write_census` makes up a census to try it all on
+(`census`). The mathematics is that of the modules above; only here are DuckDB, Arrow, Spark and ciphers used.
 """
 
 from tablebuilder_dp.microdata.account import Account
 from tablebuilder_dp.microdata.census import write_categories, write_census
+from tablebuilder_dp.microdata.given import Applied, apply
 from tablebuilder_dp.microdata.layout import Layout
 from tablebuilder_dp.microdata.nesting import Nesting, nested_columns
 from tablebuilder_dp.microdata.plan import Plan
@@ -25,6 +26,7 @@ from tablebuilder_dp.microdata.sources import Csv
 
 __all__ = [
     "Account",
+    "Applied",
     "Csv",
     "Layout",
     "Nesting",
@@ -34,6 +36,7 @@ __all__ = [
     "PublishedRelease",
     "Release",
     "add_keys",
+    "apply",
     "design",
     "design_per_cell",
     "from_table",

@@ -43,7 +43,8 @@ def read(source: Any, by: Sequence[str], *, memory: str | None = None) -> Any:
 def without_paths(layout: Layout, categories: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The categories of each variable alone, and of each hierarchy its paths, one column a variable.
 
-    Of a hierarchy the finest variable is listed, by full paths: [["North", "Aby"], ["North", "Lund"], …].
+    Lists may be those of NumPy, pandas, Polars or Arrow. Of a hierarchy the finest variable is listed, by
+    full paths: [["North", "Aby"], ["North", "Lund"], …].
 
     Raises ValueError for what is no list, lists that are no paths, or that a coarser variable has of its own.
 
@@ -53,7 +54,7 @@ def without_paths(layout: Layout, categories: Mapping[str, Any]) -> tuple[dict[s
     """
     if not isinstance(categories, Mapping):
         raise parameters.wrong_type("categories", "lists by the names of columns", categories)
-    lists, paths = dict(categories), {}
+    lists, paths = {name: _plain(listed) for name, listed in categories.items()}, {}
     for name in set(layout.by) & set(lists):
         if not _is_list(lists[name]):
             allowed = f"a list of different categories of {name!r}"
@@ -63,7 +64,7 @@ def without_paths(layout: Layout, categories: Mapping[str, Any]) -> tuple[dict[s
             if coarser in categories:
                 allowed = f"without {coarser!r}, which follows from the paths of {names[-1]!r}"
                 raise parameters.wrong_value("categories", allowed, sorted(categories))
-        if (listed := categories.get(names[-1])) is None:
+        if (listed := lists.get(names[-1])) is None:
             continue
         allowed = f"different paths ({', '.join(names)}) for {names[-1]!r}, such as {[*'ab', *names][:2]}"
         rows = list(listed)
@@ -100,6 +101,27 @@ def sizes(layout: Layout, lists: Mapping[str, Any], paths: Mapping[str, Any]) ->
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence | pa.Array) and not isinstance(value, str | bytes) and len(value) > 0
+
+
+def _plain(values: Any) -> Any:
+    """Categories that NumPy, pandas, Polars or Arrow hold, as a list; what pandas takes for missing is None.
+
+    >>> _plain(np.array(["a", "b"])), _plain(pa.chunked_array([[1], [None]])), _plain("ab")
+    (['a', 'b'], [1, None], 'ab')
+    """
+    for name in ("to_pylist", "to_list", "tolist"):
+        if callable(convert := getattr(values, name, None)):
+            listed = convert()
+            if not isinstance(listed, list):
+                return values
+            if type(values).__module__.partition(".")[0] == "pandas":
+                listed = [None if _is_missing(value) else value for value in listed]
+            return listed
+    return values
+
+
+def _is_missing(value: Any) -> bool:
+    return type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and math.isnan(value))
 
 
 def _different(values: list[Any]) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,6 +25,7 @@ from tablebuilder_dp.microdata import (
     forms,
     listing,
     records,
+    results,
     secret,
     sources,
     statement,
@@ -44,8 +45,8 @@ AUDIT = ("true_count", "cell_key", "noise")
 """What is never published: shown on request, for the office's own checks."""
 
 
-@dataclass(frozen=True)
-class Published:
+@dataclass(frozen=True, repr=False)
+class Published(results.Result):
     """A published table and what is promised about it.
 
     The table has the columns of ``by``, with margins ``total_over`` (the variables that a row sums over,
@@ -60,7 +61,7 @@ class Published:
     `write` enters it in the ``journal`` first. Whoever publishes it in another way must call `record` before.
     """
 
-    table: Any
+    table: pa.Table
     protection: Protection
     layout: Layout
     keys: str
@@ -137,19 +138,39 @@ class Published:
         Returns the paths of the three files. Raises ValueError where `check_outputs` or `record` does, and
         OSError where one cannot be written.
         """
-        kind, (target, *beside) = check_outputs(path, *self.inputs)
-        facts = {"table": target.name, **self.statement}
-        as_json = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
-        new: dict[str, Any] = {"mode": 0o600 if self.audit else 0o644, "inputs": self.inputs}
-        with ExitStack() as opened:  # all are written before the first takes its name; the table is the last
-            temporary = opened.enter_context(files.whole(target, **new))
-            content = self._written
-            with formats.sink(temporary, kind, content.schema) as sink:
-                sink.write_table(content)
-            for name, text in zip(beside, (as_json, words.words(facts)), strict=True):
-                opened.enter_context(files.whole(name, **new)).write_text(text, encoding="utf-8")
-            self.record()
-        return [target, *beside]
+        return write_beside(
+            path, self._written, self.statement, audit=self.audit, inputs=self.inputs, before=self.record
+        )
+
+
+def write_beside(
+    path: str | Path,
+    table: pa.Table,
+    facts: Mapping[str, Any],
+    *,
+    audit: bool,
+    inputs: Sequence[Path],
+    before: Callable[[], None] = lambda: None,
+) -> list[Path]:
+    """Write a table and its statement; an ``audit`` is closed to others.
+
+    ``before`` is called when all is written, before any of the files takes its name.
+
+    Returns the paths of the three files. Raises ValueError where `check_outputs` or ``before`` does, and
+    OSError where one cannot be written.
+    """
+    kind, (target, *beside) = check_outputs(path, *inputs)
+    told = {"table": target.name, **facts}
+    as_json = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    new: dict[str, Any] = {"mode": 0o600 if audit else 0o644, "inputs": tuple(inputs)}
+    with ExitStack() as opened:  # all are written before the first takes its name; the table is the last
+        temporary = opened.enter_context(files.whole(target, **new))
+        with formats.sink(temporary, kind, table.schema) as sink:
+            sink.write_table(table)
+        for name, text in zip(beside, (as_json, words.words(told)), strict=True):
+            opened.enter_context(files.whole(name, **new)).write_text(text, encoding="utf-8")
+        before()
+    return [target, *beside]
 
 
 def check_outputs(path: str | Path, *inputs: Any) -> tuple[str, list[Path]]:
@@ -352,7 +373,7 @@ def perturbed(
     *,
     only_positive: bool = False,
     audit: bool = False,
-) -> Any:
+) -> pa.Table:
     """What is published of some cells by their keys, as an Arrow table.
 
     Raises ValueError for a count that the protection does not serve.

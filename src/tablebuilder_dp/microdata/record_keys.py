@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +50,30 @@ def of_ids(ids: Sequence[Any], hidden: secret.Secret) -> list[Any]:
     return [pa.array(np.ascontiguousarray(words[:, j])) for j in range(4)]
 
 
+@overload
+def add_keys(
+    source: Any,
+    output: None = None,
+    *,
+    id: str | Sequence[str],
+    secret_file: str | Path,
+    memory: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> pa.Table: ...
+
+
+@overload
+def add_keys(
+    source: Any,
+    output: str | Path,
+    *,
+    id: str | Sequence[str],
+    secret_file: str | Path,
+    memory: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> None: ...
+
+
 def add_keys(
     source: Any,
     output: str | Path | None = None,
@@ -58,7 +82,7 @@ def add_keys(
     secret_file: str | Path,
     memory: str | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Any:
+) -> pa.Table | None:
     """Give records their keys in four more columns, in the same order, and say in a fifth by which secret.
 
     ``source`` is a file or a table in memory. ``id`` is a column, or several that together differ from record

@@ -15,10 +15,10 @@ import sys
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from tqdm import tqdm
 
 from tablebuilder_dp.beyond import many_cells
@@ -31,6 +31,7 @@ from tablebuilder_dp.microdata import (
     listing,
     publish,
     release_file,
+    results,
     sources,
     statement,
     words,
@@ -48,6 +49,10 @@ from tablebuilder_dp.microdata.secret import Secret
 from tablebuilder_dp.microdata.secret import read as read_secret
 from tablebuilder_dp.microdata.sources import Csv
 from tablebuilder_dp.support import files, parameters
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -283,13 +288,13 @@ class Release:
         return facts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PublishedRelease:
     """The tables of a release by their names, as they stand in its folder, and what is promised of them."""
 
     folder: Path
-    tables: dict[str, Any] = field(repr=False)
-    statement: dict[str, Any] = field(repr=False)
+    tables: dict[str, pa.Table]
+    statement: dict[str, Any]
 
     @property
     def text(self) -> str:
@@ -303,9 +308,28 @@ class PublishedRelease:
             self.folder / name for name in (*(row["file"] for row in self.statement["tables"]), *STATEMENT)
         ]
 
+    def to_pandas(self) -> dict[str, pd.DataFrame]:
+        """The tables by their names, for pandas.
+
+        Raises ImportError where pandas is not installed.
+        """
+        return {name: results.to_pandas(table) for name, table in self.tables.items()}
+
+    def to_polars(self) -> dict[str, pl.DataFrame]:
+        """The tables by their names, for Polars.
+
+        Raises ImportError where Polars is not installed.
+        """
+        return {name: results.to_polars(table) for name, table in self.tables.items()}
+
+    def __repr__(self) -> str:
+        tables = f"{len(self.tables)} table{'' if len(self.tables) == 1 else 's'}"
+        short = words.in_short(self.statement)
+        return f"<PublishedRelease: {tables} in {str(self.folder)!r}. {short}>"
+
     def _repr_html_(self) -> str:
-        """How a notebook shows it."""
-        return f"<pre>{escape(self.text)}</pre>"
+        """How a notebook shows it: the first rows of the tables and the promise."""
+        return results.html(self.tables, self.statement)
 
 
 def _up_to(entries: list[Entry], entry: Entry) -> list[Entry]:

@@ -22,7 +22,7 @@ from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.microdata.account import Account
 from tablebuilder_dp.microdata.cell_keys import CIPHER
 from tablebuilder_dp.microdata.forms import USUAL, Form
-from tablebuilder_dp.microdata.layout import Layout
+from tablebuilder_dp.microdata.layout import NEIGHBOURS, Layout
 from tablebuilder_dp.microdata.protection import Protection, Table, largest
 from tablebuilder_dp.sampling import LookupTable, rounded_up
 from tablebuilder_dp.support import parameters
@@ -97,6 +97,32 @@ def facts(
     if not keyed_cells:
         stated |= {"key_columns": key_columns, "two_cells_one_person_apart": one_apart(protection.table)}
     return {**stated, "perturbs_empty_cells": not protection.keeps_empty}
+
+
+def of_given(
+    protection: Protection, *, by: Sequence[str], count: str, cell_key: str, audit: bool
+) -> dict[str, Any]:
+    """The statement about counts that were given with the keys of their cells, as it is written in JSON.
+
+    How the keys were made is not known, so nothing is promised about several counts (Theorems 61 and 62).
+    ``one_cell`` holds for keys that are uniform.
+    """
+    level = None if protection.noise is None else protection.epsilon
+    return {
+        "software": f"tablebuilder-dp {version('tablebuilder-dp')}",
+        "confidential": audit,
+        "by": list(by),
+        "columns": {"count": count, "cell_key": cell_key},
+        "cells": "those of the table that was given",
+        "only_positive": False,
+        "keys": "given",
+        "neighbours": NEIGHBOURS[0],
+        "noise": _noise(protection),
+        "whole_table": dict(NOTHING),
+        "one_cell": one_cell(protection.table, level),
+        "two_cells_one_person_apart": one_apart(protection.table),
+        "perturbs_empty_cells": not protection.keeps_empty,
+    }
 
 
 def of_release(

@@ -19,6 +19,8 @@ _ODDS = {
     "replace": "the odds between any two records that the person may have",
 }
 _TRUE = {"add-or-remove": "whether the person is there or not", "replace": "whichever of the two is true"}
+_ASSUMING = ("cells", "given")
+"""The keys whose statement says in a part of its own what it rests on."""
 
 
 class _Lines(str):
@@ -41,7 +43,7 @@ def words(facts: Facts) -> str:
     parts += [whole_table(facts)]
     if several:
         parts += ["What all editions together give away", all_editions(facts)]
-    if facts["keys"] == "cells":
+    if facts["keys"] in _ASSUMING:
         parts += ["What this rests on", *(f"- {point}" for point in assumptions(facts))]
     parts += ["What is not protected", *(f"- {point}" for point in not_protected(facts))]
     return "\n\n".join(map(_wrapped, parts)) + "\n"
@@ -50,11 +52,23 @@ def words(facts: Facts) -> str:
 def in_words(facts: Facts) -> dict[str, Any]:
     """What of the words stands in the JSON statement too."""
     one = {"meaning": meaning(facts)} if "one_cell" in facts else {}
-    rests = {"rests_on": assumptions(facts)} if facts["keys"] == "cells" else {}
+    rests = {"rests_on": assumptions(facts)} if facts["keys"] in _ASSUMING else {}
     told = {"whole_table_in_words": whole_table(facts)}
     if "tables" in facts:
         told = {"all_tables_in_words": whole_table(facts), "all_editions_in_words": all_editions(facts)}
     return {**one, **told, **rests, "not_protected": not_protected(facts)}
+
+
+def in_short(facts: Facts) -> str:
+    """What is promised, in a line."""
+    whole = facts.get("all_tables", facts.get("whole_table", {}))
+    if whole.get("epsilon", "inf") != "inf":
+        what = "All tables together keep" if "tables" in facts else "The whole table keeps"
+        return f"{what} {_pair(whole)}."
+    if "one_cell" not in facts:
+        return "Nothing is promised without conditions, as categories were taken from the records."
+    every = facts["one_cell"]["others_from_0"]
+    return f"One published count keeps {_pair(every)}; nothing is promised about several."
 
 
 def _wrapped(part: str) -> str:
@@ -69,12 +83,18 @@ def _done(facts: Facts) -> list[str]:
     own = " Margins have a noise of their own: parts need not add up to their total."
     listed = [f"- {row['name']} ({row['file']}): {_counted(row)}" for row in facts.get("tables", [])]
     start = "Records were counted in one pass for these tables:"
-    if not listed:
+    if facts["keys"] == "given":
+        columns = facts["columns"]
+        start = (
+            f"Counts were given with the keys of their cells (columns {columns['count']} and "
+            f"{columns['cell_key']}), in a table that was made elsewhere."
+        )
+    elif not listed:
         start = f"Records were counted {_counted(facts)} The cells are {facts['cells']}.{shown}"
     each = (
         f"Each count got a noise, a whole number from -{noise['support']} to {noise['support']}, "
         f"looked up by the key of its cell in a table for {_power(noise['keysize'])} keys. {_keys(facts)}"
-        f"{own if any(table['margins'] for table in tables) else ''}"
+        f"{own if any(table.get('margins') for table in tables) else ''}"
     )
     whole = f"The cells are {facts['cells']}. {each}"
     parts = [start, *listed, whole] if listed else [f"{start} {each}"]
@@ -141,6 +161,8 @@ def _keys(facts: Facts) -> str:
             "independent and secret, every person to be one record, and the cipher to hold "
             f"({facts['cipher']})."
         )
+    if facts["keys"] == "given":
+        return "How the keys were made is not known here."
     return (
         "A cell's key comes from the sums of the keys of the records in it, so one set of people has one "
         "noise in every table made with this perturbation table. All that is said here takes the record "
@@ -149,12 +171,12 @@ def _keys(facts: Facts) -> str:
 
 
 def _origin(facts: Facts) -> str:
-    noise, most = facts["noise"], facts["cells_per_person"]
+    noise, most = facts["noise"], facts.get("cells_per_person", 1)
     if "epsilon" not in noise:
         name = noise["source"] or "a table in memory"
         return f"The noise is that of {name}, made elsewhere; its privacy was computed from its numbers."
     kept = f"{noise['of']} keeps"
-    if most > max(1, facts["cells_changed"]):
+    if most > max(1, facts.get("cells_changed", 1)):
         kept = f"this table and others, with up to {most} counts that one person changes, together keep"
     guide = ""
     if "rule" in noise:
@@ -397,6 +419,14 @@ def _odds(facts: Facts, promise: Facts) -> str:
 
 
 def _several_cells(facts: Facts) -> str:
+    if facts["keys"] == "given":
+        return (
+            "Neither epsilon nor delta is promised for more than one published count, in this table or "
+            "together with others, as it is not known how the keys of different cells depend on each other. "
+            "Where equal sets of people have equal keys, two cells that differ by one person give the person "
+            "away; where keys are sums of one column of record keys, the counts of the parts give away the "
+            "noise of their total."
+        )
     cells = Layout(facts["by"], facts["margins"], facts["nested"]).cells_changed()
     why = f" In this table everybody is counted in {cells} cell{'s' if cells > 1 else ''}."
     if facts["keys"] == "sums" and cells > 1 and facts["key_columns"] == 1:
@@ -434,7 +464,9 @@ def _unlisted(facts: Facts) -> list[str]:
 
 
 def assumptions(facts: Facts) -> list[str]:
-    """What the promise about the whole table takes for granted, a sentence or two each."""
+    """What the promise takes for granted, a sentence or two each."""
+    if facts["keys"] == "given":
+        return _of_given(facts)
     chosen = (
         "The table, the noise, epsilon and delta were chosen without looking at the records; some of the "
         "categories were not."
@@ -458,6 +490,17 @@ def assumptions(facts: Facts) -> list[str]:
     ]
 
 
+def _of_given(facts: Facts) -> list[str]:
+    empty = ", those of empty cells too" if facts["perturbs_empty_cells"] else ""
+    return [
+        f"The key of every cell is uniformly random, whoever is in the cell, and secret{empty}. This is the "
+        "office's assumption: the tool has seen the keys, not how they were made.",
+        "The counts are true counts of people, to which no other noise or rounding was applied, and every "
+        "person adds at most one to a count.",
+        "The perturbation table was chosen without looking at the records.",
+    ]
+
+
 def not_protected(facts: Facts) -> list[str]:
     """What the reader must not rely on, a sentence or two each."""
     if facts["keys"] == "cells":
@@ -471,12 +514,9 @@ def not_protected(facts: Facts) -> list[str]:
         f"{whose} epsilon by m and {whose} delta by (exp(m epsilon) - 1)/(exp(epsilon) - 1), or by m where "
         f"epsilon is 0{both}."
     )
-    known = (
-        "the secret or the cell keys"
-        if facts["keys"] == "cells"
-        else "the secret, the record keys or the cell keys"
-    )
-    return [*points, f"Keys. Whoever has {known} can take the noise away."]
+    known = {"cells": "the secret or the cell keys", "given": "the record keys or the cell keys"}
+    has = known.get(facts["keys"], "the secret, the record keys or the cell keys")
+    return [*points, f"Keys. Whoever has {has} can take the noise away."]
 
 
 def _small(facts: Facts) -> list[str]:
@@ -486,6 +526,11 @@ def _small(facts: Facts) -> list[str]:
         hole = cells["others_from_0"]
         known = f" Between 0 and 1 delta is {up(hole['delta']):g}." if hole["worst"][0] == 0 else ""
         points.append(f"Emptiness. A count above 0 proves that somebody is in the cell.{known}")
+    elif facts["keys"] == "given":
+        points.append(
+            "Emptiness, if empty cells have keys that others know, such as 0, the sum of no record keys: "
+            "their noise is then known too, and any other count proves that somebody is in the cell."
+        )
     elif facts["keys"] != "cells":
         points.append(
             "Absence, with margins or over several tables. Empty cells have keys from their description. Two "
@@ -519,15 +564,21 @@ def _other_tables(facts: Facts) -> list[str]:
 
 def _differences(facts: Facts) -> list[str]:
     apart = facts["two_cells_one_person_apart"]
+    given = ", where equal sets of people have equal keys" if facts["keys"] == "given" else ""
     return [
-        "Differences. Two published cells that differ by one person alone give that person away: delta is "
-        f"{up(apart['delta']):g} at every epsilon, and no scheme that gives equal sets equal noise, of this "
-        f"distribution, can have less than {-up(-apart['at_least']):g}. Do not publish cells that differ by "
-        "few records, in one table or between tables."
+        f"Differences. Two published cells that differ by one person alone give that person away{given}: "
+        f"delta is {up(apart['delta']):g} at every epsilon, and no scheme that gives equal sets equal noise, "
+        f"of this distribution, can have less than {-up(-apart['at_least']):g}. Do not publish cells "
+        "that differ by few records, in one table or between tables."
     ]
 
 
 def _occurrence(facts: Facts) -> list[str]:
+    if facts["keys"] == "given":
+        return [
+            "Occurrence. Which cells the table has is as it was given: whether one appears at all is not "
+            "covered by epsilon and delta."
+        ]
     if not (unlisted := _unlisted(facts)):
         return []
     return [

@@ -677,6 +677,12 @@ def test_the_page_for_offices_can_be_followed(
 
 def test_results_show_themselves(office: Path) -> None:
     made = release(office).publish()
-    assert made._repr_html_().startswith("<pre>Statement about edition 2026")
-    assert len(repr(made)) < 200
+    shown = made._repr_html_()
+    assert shown.count("<table>") == len(made.tables)
+    assert shown.count("<tr>") <= 11 * len(made.tables)
+    promise = made.statement["all_tables"]
+    assert f"<p>All tables together keep epsilon = {promise['epsilon']:g} and delta = " in shown
+    assert len(repr(made)) < 250
+    assert f"{len(made.tables)} tables in " in repr(made)
+    assert repr(made).endswith(f"{shown.rpartition('<p>')[2].removesuffix('</p>')}>")
     assert release(office).history()._repr_html_().startswith("<pre>  edition")
