@@ -7,14 +7,16 @@ table (`layout`, `records`, `cells`, `cell_keys`, `publish`) with a noise that `
 `from_table` provides (`protection`); `apply` perturbs a table that was counted elsewhere and has its cell
 keys (`given`). Results have a form (`forms`), state their guarantee (`statement`, `words`) and show
 themselves in notebooks (`results`). `nested_columns` suggests hierarchies (`nesting`). `add_keys` gives every
-record its keys, for noise that follows the people (`record_keys`). `write_census` makes up a census to try it all on
-(`census`). The mathematics is that of the modules above; only here are DuckDB, Arrow, Spark and ciphers used.
+record its keys, for noise that follows the people (`record_keys`). `write_census` makes up a census to try it
+all on (`census`). The mathematics is that of the modules above; DuckDB, Arrow, Spark and ciphers are used
+here alone.
 """
 
 from tablebuilder_dp.microdata.account import Account
 from tablebuilder_dp.microdata.census import write_categories, write_census
 from tablebuilder_dp.microdata.given import Applied, apply
 from tablebuilder_dp.microdata.layout import Layout
+from tablebuilder_dp.microdata.listing import read_hierarchy
 from tablebuilder_dp.microdata.nesting import Nesting, nested_columns
 from tablebuilder_dp.microdata.plan import Plan
 from tablebuilder_dp.microdata.protection import Protection, design, design_per_cell, from_table
@@ -43,6 +45,7 @@ __all__ = [
     "make_secret",
     "nested_columns",
     "perturb",
+    "read_hierarchy",
     "write_categories",
     "write_census",
 ]

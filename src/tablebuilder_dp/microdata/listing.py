@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,38 @@ def read(source: Any, by: Sequence[str], *, memory: str | None = None) -> Any:
     if listed.group_by(list(by)).aggregate([]).num_rows < len(listed):
         raise ValueError("cells must be listed once each, but some are listed twice")
     return listed
+
+
+def read_hierarchy(path: str | Path) -> list[list[str]]:
+    """The paths of a hierarchy, coarse to fine, from a file as tau-argus has it: .hrc, a code a line.
+
+    Each @ before a code is a level further down. A branch that ends early repeats its last code, so that all
+    paths have one length.
+
+    Raises ValueError, which names the line, for a code that is empty, listed twice, or two levels below the
+    one before, and OSError where the file cannot be opened.
+    """
+    content = Path(path).read_text(encoding="utf-8-sig", errors="backslashreplace")
+    branch: list[str] = []
+    leaves: list[list[str]] = []
+    seen: set[str] = set()
+    for number, line in enumerate(content.splitlines(), 1):
+        code = line.strip().lstrip("@")
+        depth = len(line.strip()) - len(code)
+        if not line.strip():
+            continue
+        if not code or code in seen or depth > len(branch):
+            allowed = "a new code, at most one level (@) below the line before"
+            raise parameters.wrong_value(f"line {number} of {path}", allowed, line.strip())
+        seen.add(code)
+        if leaves and depth == len(branch) and leaves[-1] == branch:
+            leaves.pop()  # the code before has codes below it
+        branch = [*branch[:depth], code]
+        leaves.append(branch)
+    if not leaves:
+        raise parameters.wrong_value(str(path), "a hierarchy with a code a line", "nothing")
+    levels = max(map(len, leaves))
+    return [leaf + leaf[-1:] * (levels - len(leaf)) for leaf in leaves]
 
 
 def without_paths(layout: Layout, categories: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

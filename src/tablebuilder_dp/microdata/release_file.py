@@ -215,8 +215,10 @@ def _variable(name: str, entry: Any, folder: Path) -> Variable:
 
 
 def _codes(file: Path, columns: list[str], where: str) -> Any:
-    """A code list from a file: a table with these columns, or the lists that `perturb` takes, as JSON."""
+    """A code list from a file: a table with these columns, lists as JSON, or a hierarchy of tau-argus."""
     try:
+        if file.suffix.lower() == ".hrc":
+            return listing.read_hierarchy(file)
         if file.suffix.lower() == ".json":
             lists = json.loads(file.read_text(encoding="utf-8"))
             return lists[columns[-1]] if isinstance(lists, dict) and columns[-1] in lists else None

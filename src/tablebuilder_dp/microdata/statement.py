@@ -115,6 +115,7 @@ def of_given(
         "columns": {"count": count, "cell_key": cell_key},
         "cells": "those of the table that was given",
         "only_positive": False,
+        "suppress_below": None,
         "keys": "given",
         "neighbours": NEIGHBOURS[0],
         "noise": _noise(protection),

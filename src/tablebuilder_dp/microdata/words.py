@@ -101,7 +101,7 @@ def _done(facts: Facts) -> list[str]:
     return [
         *parts,
         *_left_out(facts),
-        _labels(facts),
+        *([_labels(facts)] if "labels" in facts else []),  # a table from elsewhere has its own
         _origin(facts),
         f"SHA-256 of the weights of the noise: {noise['sha256']}.",
     ]
