@@ -395,7 +395,7 @@ def _turning(level: Level, claim: Claim) -> str:
 def _evidence(truth: Truth, claim: Claim) -> str:
     """How the verdict is known: by which theorems of Coq, and how else."""
     names = " and ".join(theorem.name for theorem in theorems.proving(claim.id))
-    return f"in Coq {names}; {_computed(truth, claim)}" if names else _computed(truth, claim)
+    return f"Coq theorem {names}; {_computed(truth, claim)}" if names else _computed(truth, claim)
 
 
 def _computed(truth: Truth, claim: Claim) -> str:

@@ -142,6 +142,7 @@ def item(entry: Entry, link: Callable[[str], str] | None = None) -> str:
     points["What was printed"] = _sentence(entry.origin) if entry.origin else ""
     points["Taken to mean"] = _sentence(claim.meaning) if claim.meaning else ""
     points["Proof of the correction" if entry.correction else "Proof"] = claim.proof
+    points["How we know"] = _sentence(f"{entry.basis}: {entry.evidence}")
     points["What it changes"] = entry.changes
     places = "; ".join(map(placed, claim.places))
     address = [f"(errata-{claim.id})="] if link else []
