@@ -35,7 +35,8 @@ COQ = coq libcoq-interval libcoq-coquelicot
 proofs: ## have Coq check every theorem of proofs/ (Debian: coq, libcoq-interval, libcoq-coquelicot)
 	@command -v coqc > /dev/null || { echo "The proofs are not checked, as there is no Coq: apt-get install $(COQ)" >&2; exit 2; }
 	@mkdir -p build/proofs
-	@cp -pu proofs/_CoqProject proofs/*.v build/proofs
+	@! grep -nE '\b(Admitted|admit|Admit)\b' proofs/*.v || { echo "A proof is left open." >&2; exit 1; }
+	@for file in proofs/_CoqProject proofs/*.v; do cmp -s $$file build/$$file || cp $$file build/proofs; done
 	@cd build/proofs && coq_makefile -f _CoqProject -o Makefile && $(MAKE) --no-print-directory -s
 
 paper: $(ENVIRONMENT) ## typeset paper/report.pdf and paper/beyond.pdf from the committed numbers

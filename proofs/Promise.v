@@ -43,6 +43,7 @@ Proof.
   congruence.
 Qed.
 
+(** The values that each of the counts ns can be published as. *)
 Definition around (P : pmf Z) (ns : list Z) : list (list Z) :=
   map (fun n => map (fun z => (z + n)%Z) (support P)) ns.
 
