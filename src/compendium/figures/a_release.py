@@ -19,13 +19,13 @@ def published(
     truth = axes.scatter(places, true, marker="_", s=260, color=ORANGE, zorder=3)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xticks(places, [group.replace(" to ", "–").replace("80 or more", "80+") for group in groups])
-    axes.set(xlabel="age", ylabel="told of diabetes")
+    axes.set(xlabel="age", ylabel="respondents told of diabetes")
     axes.grid(axis="x", visible=False)
     labels = ["published, ± 2 standard errors", "true"]
     axes.legend([bars, truth], labels, loc="upper left")
     caption = (
         "How many respondents of each age were told that they have diabetes: as published, with two standard "
-        "errors on both sides, and as counted, which only the office knows."
+        "errors on both sides, and as counted, which an office would keep to itself."
     )
     pairs = (
         f"{group}: {public} for {count}" for group, public, count in zip(groups, noisy, true, strict=True)

@@ -117,7 +117,7 @@ def better_tables(
         rf"Promises after sampling, $D = {study.support}$; on or below the grey line they are kept. Top: the "
         r"two-sided $\varepsilon^Q$, infinite where a noise value is lost. Bottom: the exact $\delta$ at "
         r"the design's $\varepsilon$. Where a symmetric table lies above the line there, no symmetric table "
-        "with as many keys lies lower."
+        r"that has as many keys and keeps $\varepsilon$ lies lower."
     )
     alt = f"Two scatter plots. Of {len(levels)} designs ε and δ are kept by: {', '.join(words)}."
     return Drawing(name, figure, caption, alt, data)

@@ -38,8 +38,8 @@ def carry_by_bit(name: str, seen: Mapping[str, Seen], *, exact: Fraction) -> Dra
     caption = (
         f"{lines} lines of one woman, one man and both: how often the XOR of a bit of the three keys and of "
         "the next lower bit of the first is 0. Grey: where 95 % of the shares lie if keys are independent. "
-        "The paper's modulus is not $2^{32}$ but $2^{32} - 5$: a sum that passes it becomes larger by 5, in "
-        "binary 101, and that blurs the low bits."
+        "The modulus, a prime as the paper asks, is not $2^{32}$ but $2^{32} - 5$: a sum that passes it "
+        "becomes larger by 5, in binary 101, and that blurs the low bits."
     )
     tops = ", ".join(f"{kind} {found.shares[-1]:.4f}" for kind, found in seen.items())
     alt = (
