@@ -236,11 +236,25 @@ class fmpz_poly:  # noqa: N801 - it takes the place of flint.fmpz_poly
     def __getitem__(self, place: int) -> int:
         return self.coefficients[place]
 
+    def __call__(self, value: Any) -> Any:
+        """Its value, by Horner's rule."""
+        result = value * 0
+        for coefficient in reversed(self.coefficients):
+            result = result * value + coefficient
+        return result
+
+    def truncate(self, length: int) -> "fmpz_poly":
+        return fmpz_poly(_trimmed(self.coefficients[:length]))
+
     def right_shift(self, places: int) -> "fmpz_poly":
-        kept = self.coefficients[places:]
-        while kept and not kept[-1]:
-            kept.pop()
-        return fmpz_poly(kept)
+        return fmpz_poly(_trimmed(self.coefficients[places:]))
+
+
+def _trimmed(coefficients: list[int]) -> list[int]:
+    """Without zeros at the end."""
+    while coefficients and not coefficients[-1]:
+        coefficients.pop()
+    return coefficients
 
 
 def install() -> None:

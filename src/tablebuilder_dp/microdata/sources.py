@@ -21,10 +21,10 @@ from tablebuilder_dp.support import parameters
 TEXTS = (".csv", ".tsv", ".tab", ".txt")
 """Endings of text files with fields, each also with .gz behind it."""
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 """What can be found between fields; any other character must be given."""
 
-MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 """How a file begins whose encoding is known by that."""
 
 _ADDRESS = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -213,7 +213,7 @@ def _dialect(given: Csv) -> Dialect:
     place, gzipped = path(given), str(given.path).lower().endswith(".gz")
     with gzip.open(place) if gzipped else place.open("rb") as file:
         start = file.read(3)
-    marked = next((name for mark, name in MARKS.items() if start.startswith(mark)), None)
+    marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
     encoding = given.encoding or marked or "utf-8"
     if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii"):
         encoding = "utf-8"
@@ -221,7 +221,7 @@ def _dialect(given: Csv) -> Dialect:
     if given.delimiter is not None:
         return written
     found = []
-    for delimiter in DELIMITERS:
+    for delimiter in _DELIMITERS:
         try:
             lines = list(islice(_lines(place, written._replace(delimiter=delimiter)), 2))
         except csv.Error:
@@ -229,7 +229,7 @@ def _dialect(given: Csv) -> Dialect:
         if lines and len(lines[0]) > 1 and len(lines[0]) == len(lines[-1]):
             found.append(delimiter)
     if len(found) > 1:
-        several = " or ".join(DELIMITERS[one] for one in found)
+        several = " or ".join(_DELIMITERS[one] for one in found)
         raise ValueError(
             f"delimiter must be given, as the first lines of {str(place)!r} can be split at {several}"
         )

@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from tablebuilder_dp import microdata
-from tablebuilder_dp.microdata import cell_keys, secret, sources
+from tablebuilder_dp.microdata import cell_keys, secret
 from tablebuilder_dp.microdata.records import opened
 from tablebuilder_dp.microdata.sources import Csv
 
@@ -41,7 +41,7 @@ def read(source: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
 EXPECTED = [tuple(field or None for field in row) for row in ROWS]
 
 
-@pytest.mark.parametrize("delimiter", sources.DELIMITERS)
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("end", [".csv", ".txt", ".csv.gz", ".TSV"])
 def test_what_a_file_says_of_itself_is_found(tmp_path: Path, delimiter: str, encoding: str, end: str) -> None:

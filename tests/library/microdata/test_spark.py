@@ -247,7 +247,10 @@ def test_tables_in_memory_and_errors_are_alike(spark: Any) -> None:
         (b'x,k1,k2,k3,k4\r\n"a, b",1,2,3,4\r\n\xc3\xa9,5,6,7,8\r\n', ""),
         (b'\xef\xbb\xbfx,k1,k2,k3,k4\n"",1,2,3,4\n,5,6,7,8\n"a ""b""",5,6,7,8', ""),
         (b"x,k1,k2,k3,k4\n 7,1,2,3,4\n007,5,6,7,8\n", ""),
-        (b"x,k1,k2,k3,k4\n\xe9,1,2,3,4\n", "the records cannot be read|records must be .*in UTF-8"),
+        (
+            b"x,k1,k2,k3,k4\n\xe9,1,2,3,4\n",
+            "the records cannot be read|encoding must be given for a text file that is not in UTF-8",
+        ),
         (b'x,k1,k2,k3,k4\n"a"b,1,2,3,4\n', "the records cannot be read"),
         (
             b"x,x,k2,k3,k4\n1,2,3,4,5\n",
