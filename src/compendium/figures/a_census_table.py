@@ -27,6 +27,7 @@ def utility_by_size(
     figure, (errors, far) = canvas(6.4, 7.4, rows=2)
     data: dict[str, list[Any]] = {}
     words = []
+    far_off: dict[tuple[tuple[float, float], ...], list[str]] = {}
     for (way, (true, published)), look, shift in zip(cells.items(), LOOKS, (0.94, 1.06), strict=False):
         colour, marker, dash = look
         classes = utility.by_size(true, published, designed=designed[way], starts=_powers_of_two(true))
@@ -41,12 +42,15 @@ def utility_by_size(
         means, spreads = ([getattr(size, part) for size in classes] for part in ("mean", "spread"))
         marks: Any = {"color": colour, "markersize": 4, "label": way}
         errors.errorbar(middles, means, spreads, fmt=marker, linewidth=1.2, **marks)
-        above = [(_middle(size, true), size.far) for size in classes if size.low]
-        far.plot(*zip(*above, strict=True), dash, marker=marker, **marks)
+        far_off.setdefault(tuple((_middle(size, true), size.far) for size in classes if size.low), []).append(
+            way
+        )
         for size in classes:
             for column, value in {"way": way, **size._asdict()}.items():
                 data.setdefault(column, []).append(value)
         words.append(f"{way}, mean error {means[0]:.2f} in the first class and {means[-1]:.2f} in the last")
+    for shares, ways in far_off.items():  # clamping brings no count of one or more within a tenth
+        far.plot(*zip(*shares, strict=True), "o-", color=GREY, markersize=4, label=" and ".join(ways))
     for axes in (errors, far):
         axes.set_xscale("symlog", linthresh=1, linscale=0.5)
         axes.set_xlim(left=-0.2 if axes is errors else 0.8)
@@ -62,7 +66,8 @@ def utility_by_size(
     caption = (
         "Top: the errors of the cells, by classes of true counts (powers of two; the last classes are taken "
         "together until they have 30 cells). Marks and bars are what came out, lines and bands what was "
-        "designed. Bottom: the share of cells whose published count is off by more than a tenth."
+        "designed. Bottom: the share of cells whose published count is off by more than a tenth, the same "
+        "for both: a negative count and the 0 in its place are both too far from a true count of 1 or more."
     )
     alt = (
         "Mean errors with bars of one standard deviation beside the designed bands, and the share of cells "

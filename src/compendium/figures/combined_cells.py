@@ -57,7 +57,7 @@ def tiled_counts(name: str, answers: Sequence[int]) -> Drawing:
     axes.plot(counts, counts, color=GREY, linewidth=0.8)
     starts = [n for n in counts if n == 0 or answers[n] != answers[n - 1]]
     for first, end in zip(starts, [*starts[1:], len(answers)], strict=True):
-        axes.plot([first - 0.4, end - 0.6], [answers[first]] * 2, color=BLUE, linewidth=4)
+        axes.hlines(answers[first], first - 0.5, end - 0.5, color=BLUE, linewidth=4)
     jump = starts[len(starts) // 2]
     if jump:
         low, high = answers[jump - 1], answers[jump]

@@ -43,7 +43,7 @@ def composition_curves(name: str, noise: Noise, *, cells: Sequence[int], epsilon
         deltas = [float(f"{delta:.10g}") for delta in exact]  # what every machine's rounding agrees on
         floor = composition.losses(noise, cells=count).infinite
         axes.loglog(levels, deltas, dash, color=colour)
-        axes.axhline(floor, color=colour, linewidth=0.7, linestyle=":")
+        axes.axhline(floor, color=colour, linewidth=0.6, alpha=0.7)
         ends.append((deltas[-1], f"$k = {count}$", colour))
         data[f"delta_{count}"] = deltas
         words.append(f"{floor:.2g} for {count}")
@@ -52,8 +52,8 @@ def composition_curves(name: str, noise: Noise, *, cells: Sequence[int], epsilon
     axes.set(xlim=(levels[0], levels[-1]), ylim=(lowest / 2, 1.5))
     label_ends(axes, ends)
     caption = (
-        r"$\delta$ of $k$ cells with independent noises that contain the same person, exactly. Dotted: "
-        r"the floor $1 - (1 - p(-D))^k$, which no $\varepsilon$ undercuts."
+        r"$\delta$ of $k$ cells with independent noises that contain the same person, exactly. Thin "
+        r"lines: the floor $1 - (1 - p(-D))^k$, which no $\varepsilon$ undercuts."
     )
     alt = (
         "Falling curves of δ against ε on logarithmic scales, higher for more cells; they level off at "
