@@ -37,6 +37,17 @@ PARTLY = "confirmed to k digits"
 KINDS = (CONTRADICTED, SLIP, DEPENDS, BOUNDARY, ROUNDED, PARTLY, CONFIRMED)
 """The kinds of verdict, those that a reader should see first in front."""
 
+MEANINGS = {
+    CONTRADICTED: "wrong as it stands",
+    SLIP: "one symbol, sign, index, digit or word away from what holds",
+    DEPENDS: "right under one reading, wrong under another",
+    BOUNDARY: "right except at an edge that is not mentioned",
+    ROUNDED: "right if an exact number takes the place of a rounded one",
+    PARTLY: "wrong in a last digit only",
+    CONFIRMED: "right as printed",
+}
+"""What each kind says of a statement, in a few words."""
+
 CHECKED = "machine-checked"
 PROVED, EXACT, TRIED = "proved for all parameters", "decided exactly", "tried on a grid"
 BASES = (CHECKED, PROVED, EXACT, TRIED)
