@@ -170,11 +170,7 @@ def register(command: Register) -> None:
         metavar="TEXT",
         help="what stands for a missing category (default: %(default)s)",
     )
-    form.add_argument(
-        "--suppress-below",
-        metavar="N",
-        help="leave out what would be published below N, and mark it in a column suppressed; costs nothing",
-    )
+    _add_limit(form)
     form.add_argument(
         "--crosstab",
         metavar="COLUMN",
@@ -239,9 +235,11 @@ def register(command: Register) -> None:
     given.add_argument(
         "--by",
         nargs="+",
+        required=True,
         metavar="COLUMN",
-        help="what describes the cells and is published with the counts (default: all other columns)",
+        help="what describes the cells and is published with the counts; no other column is",
     )
+    _add_limit(given)
     given.add_argument(
         "--audit", action="store_true", help="add true counts, cell keys and noise; never to be published"
     )
@@ -296,6 +294,14 @@ def _records(options: argparse.Namespace, path: str) -> Any:
     if delimiter is None and options.encoding is None and not options.no_header:
         return path
     return microdata.Csv(path, delimiter, options.encoding, header=not options.no_header)
+
+
+def _add_limit(parser: Any) -> None:
+    parser.add_argument(
+        "--suppress-below",
+        metavar="N",
+        help="leave out what would be published below N, and mark it in a column suppressed; costs nothing",
+    )
 
 
 def _add_memory(parser: argparse.ArgumentParser) -> None:
@@ -459,6 +465,7 @@ def _apply(options: argparse.Namespace) -> Answer:
         cell_key=options.cell_key,
         by=options.by,
         audit=options.audit,
+        suppress_below=_limit(options.suppress_below),
         memory=options.memory,
     )
     facts = {"table": Path(options.output).name, **made.statement}

@@ -20,15 +20,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tablebuilder_dp.counts.perturbation_table import COUNT_MAX, PerturbationTable
-from tablebuilder_dp.microdata import results, sources, statement, words
+from tablebuilder_dp.microdata import forms, results, sources, statement, words
 from tablebuilder_dp.microdata.cells import UNIT
 from tablebuilder_dp.microdata.protection import Protection
 from tablebuilder_dp.microdata.publish import AUDIT, write_beside
 from tablebuilder_dp.microdata.records import column, opened
 from tablebuilder_dp.support import files, parameters
-
-REVEALING = (*AUDIT, "count", "ckey", "pcv", "pvalue", "pre_sdc_count", "uwc", "puwc", "nb_obs", "nb_obs_ckm")
-"""Columns of ours, of the ONS, of cellKey and of ckm that describe no cell, and may give its count away."""
 
 _UNLIKELY = 1e-12  # what happens to uniform keys with such a chance does not happen
 _WHOLE = re.compile(r"(0|[1-9][0-9]*)(\.0)?")
@@ -40,7 +37,8 @@ _DECIMAL = re.compile(r"[0-9]*[.,][0-9]+(e-?[0-9]+)?|[0-9]+e-[0-9]+", re.IGNOREC
 class Applied(results.Result):
     """A table that was counted elsewhere, with perturbed counts, and what is promised about it.
 
-    It has the columns that describe the cells, and ``count``.
+    It has the columns that describe the cells, and ``count``; if small counts are left out, also
+    ``suppressed``.
     """
 
     table: pa.Table
@@ -49,13 +47,19 @@ class Applied(results.Result):
     count: str
     cell_key: str
     audit: bool
+    form: forms.Form = forms.USUAL
     inputs: tuple[Path, ...] = field(default=(), compare=False)
 
     @cached_property
     def statement(self) -> dict[str, Any]:
         """The guarantee, as it is written beside the table: `statement.of_given` and some of its words."""
         facts = statement.of_given(
-            self.protection, by=self.by, count=self.count, cell_key=self.cell_key, audit=self.audit
+            self.protection,
+            by=self.by,
+            count=self.count,
+            cell_key=self.cell_key,
+            audit=self.audit,
+            form=self.form,
         )
         return {**facts, **words.in_words(facts)}
 
@@ -89,22 +93,25 @@ def apply(
     source: Any,
     protection: Protection,
     *,
+    by: Sequence[str],
     count: str,
     cell_key: str,
-    by: Sequence[str] | None = None,
     audit: bool = False,
+    suppress_below: int | None = None,
     memory: str | None = None,
 ) -> Applied:
     """Perturb counts that were made elsewhere, by the keys that their cells have.
 
     ``source`` is a file or a table in memory with a row a cell; ``count`` and ``cell_key`` are its columns of
-    true counts and of keys, which are left out of the result. ``by`` names the columns that describe the
-    cells, by default all others. The noise is that of a table from elsewhere, or of a design for one cell.
-    With an ``audit`` the true counts, the keys as they were looked up and the noise stand beside.
+    true counts and of keys. ``by`` names the columns that describe the cells; no others are published, as
+    they may give the true counts away. The noise is that of a table from elsewhere, or of a design for one
+    cell. With an ``audit`` the true counts, the keys as they were looked up and the noise stand beside. What
+    would be published below ``suppress_below`` is left out and marked in a column ``suppressed``.
 
     Returns the table and what is promised about it; `Applied.write` writes them. Raises ValueError for counts
-    or keys that are missing, that are none or that the table does not serve, and for keys that are not spread
-    as random ones are; TypeError for what is no table, and OSError for a file that cannot be opened.
+    or keys that are missing, that are none or that the table does not serve, for keys that are not spread as
+    random ones are, and for a cell that is listed twice; TypeError for what is no table, and OSError for a
+    file that cannot be opened.
     """
     if not isinstance(protection, Protection):
         raise parameters.wrong_type("protection", "what from_table or design_per_cell gives", protection)
@@ -114,14 +121,17 @@ def apply(
     inputs = files.inputs(sources.origin(source), protection.file)
     if count == cell_key:
         raise parameters.wrong_value("cell_key", "another column than count", cell_key)
+    form = forms.Form(suppress_below=suppress_below)
+    asked = {"count": count, "cell_key": cell_key}
+    taken = {*asked.values(), "count", *form.columns, *(AUDIT if audit else ())}
+    if isinstance(by, str) or not by or len(set(by)) < len(by) or taken & set(by):
+        allowed = f"one or more columns, each once, without {', '.join(sorted(taken))}"
+        raise parameters.wrong_value("by", allowed, by)
     if not sources.is_place(source):
         source = sources.arrow_table(source)
     with opened(source, memory=memory, what="counts") as records:
-        asked = {"count": count, "cell_key": cell_key}
-        for argument, name in asked.items():
+        for argument, name in (*asked.items(), *(("by", name) for name in by)):
             column(records, name, argument)
-        for name in by or ():
-            column(records, name, "by")
         names = [known.name for known in records.columns]
         table = source
         if sources.is_place(source):
@@ -132,12 +142,15 @@ def apply(
     numbers = _counts(counts, protection)
     places = _keys(keys, protection.table.keysize)
     _check_spread(keys, places, numbers, protection)
-    kept = _described(table, by, list(asked.values()), numbers, audit)
+    described = pa.table({name: _plain(table[name]) for name in by})
+    if described.group_by(list(by)).aggregate([]).num_rows < len(described):
+        raise ValueError(f"by must name columns that tell the cells apart, which {', '.join(by)} do not")
     published = protection.published(numbers, places)
-    columns = {name: table[name] for name in kept} | {"count": pa.array(published)}
+    columns = {name: table[name] for name in by} | {"count": pa.array(published)}
     if audit:
         columns |= dict(zip(AUDIT, map(pa.array, (numbers, places, published - numbers)), strict=True))
-    return Applied(pa.table(columns), protection, kept, count, cell_key, audit, inputs)
+    made = forms.suppressed(pa.table(columns), form)
+    return Applied(made, protection, tuple(by), count, cell_key, audit, form, inputs)
 
 
 def _rows(source: Any, table: pa.Table) -> tuple[str, int]:
@@ -253,34 +266,3 @@ def _check_spread(
             "cell_key must be random for empty cells too, as this noise perturbs them, but "
             f"{given.name!r} is the same in all {len(empty)} of them"
         )
-
-
-def _described(
-    table: pa.Table, by: Sequence[str] | None, asked: Sequence[str], counts: NDArray[np.int64], audit: bool
-) -> tuple[str, ...]:
-    """The columns that describe the cells: those of ``by``, or all but those that were asked for.
-
-    Nobody has looked at all others, so one that would give counts or noise away is refused.
-    """
-    if by is not None:
-        taken = {*asked, "count", *(AUDIT if audit else ())}
-        if isinstance(by, str) or not by or len(set(by)) < len(by) or taken & set(by):
-            allowed = f"one or more columns, each once, without {', '.join(sorted(taken))}"
-            raise parameters.wrong_value("by", allowed, by)
-        return tuple(by)
-    others = [name for name in table.column_names if name not in asked]
-    for name in others:
-        if name in REVEALING or _equal(_plain(table[name]), counts):
-            place = table.column_names.index(name) + 1
-            named = f"{name!r}" if name in REVEALING else f"column {place}, which has the true counts,"
-            raise ValueError(
-                f"by must name the columns that describe the cells, as {named} would be published with them"
-            )
-    return tuple(others)
-
-
-def _equal(values: Any, counts: NDArray[np.int64]) -> bool:
-    """Whether a column has the true counts, which are not all the same."""
-    if len(np.unique(counts)) == 1:
-        return False
-    return [str(value).removesuffix(".0") for value in values.to_pylist()] == list(map(str, counts))

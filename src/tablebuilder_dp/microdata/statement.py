@@ -100,7 +100,13 @@ def facts(
 
 
 def of_given(
-    protection: Protection, *, by: Sequence[str], count: str, cell_key: str, audit: bool
+    protection: Protection,
+    *,
+    by: Sequence[str],
+    count: str,
+    cell_key: str,
+    audit: bool,
+    form: Form = USUAL,
 ) -> dict[str, Any]:
     """The statement about counts that were given with the keys of their cells, as it is written in JSON.
 
@@ -115,7 +121,7 @@ def of_given(
         "columns": {"count": count, "cell_key": cell_key},
         "cells": "those of the table that was given",
         "only_positive": False,
-        "suppress_below": None,
+        "suppress_below": form.suppress_below,
         "keys": "given",
         "neighbours": NEIGHBOURS[0],
         "noise": _noise(protection),

@@ -15,8 +15,7 @@ from tablebuilder_dp import microdata
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.counts import perturbation_table, table_files
 from tablebuilder_dp.counts.rows import OfVariance
-from tablebuilder_dp.microdata import formats, given, words
-from tablebuilder_dp.microdata.publish import AUDIT
+from tablebuilder_dp.microdata import formats, words
 
 DECIMALS = "i;j;p;v;p_int_ub\n0;0;1.00;0;1.00\n1;0;0.25;-1;0.25\n1;1;0.50;0;0.75\n1;2;0.25;1;1.00\n"
 MARK = "m4rk"
@@ -60,12 +59,12 @@ def test_counts_with_their_keys_get_the_noise_of_the_records(protection: Any, de
         audit=True,
     ).table
     cells = made.select(["region", "street", "true_count", "cell_key"])
-    again = microdata.apply(cells, protection, count="true_count", cell_key="cell_key")
+    names: dict[str, Any] = {"by": ["region", "street"], "count": "true_count", "cell_key": "cell_key"}
+    again = microdata.apply(cells, protection, **names)
     assert again.table == made.select(["region", "street", "count"])
     assert again.table["count"] != made["true_count"]
     assert len(again.table) > 200
-    audit = microdata.apply(cells, protection, count="true_count", cell_key="cell_key", audit=True)
-    assert audit.table == made
+    assert microdata.apply(cells, protection, **names, audit=True).table == made
 
 
 def test_decimal_keys_are_those_of_r_and_tau_argus(tmp_path: Path) -> None:
@@ -84,12 +83,11 @@ def test_decimal_keys_are_those_of_r_and_tau_argus(tmp_path: Path) -> None:
             "ckey": pa.array(sums.values()),
         }
     )
-    made = microdata.apply(cells, protection, count="n", cell_key="ckey").table
+    made = microdata.apply(cells, protection, by=["street"], count="n", cell_key="ckey").table
     from_people = microdata.perturb(people, by=["street"], protection=protection, record_keys=["k"]).table
     assert sorted(made.to_pylist(), key=str) == sorted(from_people.to_pylist(), key=str)
-    below = pa.table({"n": [5, 5, 5], "c": [0.3 + 0.6 + 0.1, 0.24999999999999997, 0.75]})
-    below = below.set_column(1, "c", [np.nextafter([1.0, 0.25, 0.75], 0)])
-    audit = microdata.apply(below, protection, count="n", cell_key="c", audit=True).table
+    below = pa.table({"g": [*"abc"], "n": [5, 5, 5], "c": np.nextafter([1.0, 0.25, 0.75], 0)})
+    audit = microdata.apply(below, protection, by=["g"], count="n", cell_key="c", audit=True).table
     assert audit["noise"].to_pylist() == [-1, 0, 1]  # 1 − 2^−53 is 0, and 0.25 is no longer below 0.25
 
 
@@ -126,10 +124,10 @@ def test_files_of_all_kinds_and_tables_give_the_same(tmp_path: Path, how: str, d
     keys = rng.random(40) if decimal else rng.integers(0, 2**32, 40)
     table = pa.table({"ort": [f"Ö{n}" for n in range(40)], "n": [0, *range(1, 40)], "k": keys})
     protection = microdata.from_table(perturbation_table.build(OfVariance(3, 2), keysize=2**32))
-    names = ["column_2", "column_3"] if how == "bare" else ["n", "k"]
-    expected = microdata.apply(table, protection, count="n", cell_key="k").table
+    place, count, key = ["column_1", "column_2", "column_3"] if how == "bare" else ["ort", "n", "k"]
+    expected = microdata.apply(table, protection, by=["ort"], count="n", cell_key="k").table
     source = written(table, how, tmp_path)
-    found = microdata.apply(source, protection, count=names[0], cell_key=names[1]).table
+    found = microdata.apply(source, protection, by=[place], count=count, cell_key=key).table
     assert found["count"] == expected["count"]
     assert found.columns[0].cast(pa.string()) == expected["ort"].cast(pa.string())
     assert found.num_columns == 2
@@ -139,15 +137,16 @@ def test_numbers_as_r_and_pandas_write_them() -> None:
     protection = microdata.from_table(perturbation_table.build(OfVariance(3, 2), keysize=2**32))
     numbers = [100000, 12, 0, 1]
     keys = [3_000_000_000, 4_000_000_000, 5, 2_000_000_000]
-    usual = microdata.apply(pa.table({"n": numbers, "k": keys}), protection, count="n", cell_key="k")
+    names: dict[str, Any] = {"by": ["g"], "count": "n", "cell_key": "k"}
+    usual = microdata.apply(pa.table({"g": [*"abcd"], "n": numbers, "k": keys}), protection, **names)
     for form in (["1e+05", "12", "0", "1"], ["100000.0", "12.0", "0.0", "1.0"]):
         for places in (
             [float(key) for key in keys],
             [str(key) for key in keys],
             ["3e+09", "4e9", "5", "2e9"],
         ):
-            table = pa.table({"n": form, "k": places})
-            assert microdata.apply(table, protection, count="n", cell_key="k").table == usual.table
+            table = pa.table({"g": [*"abcd"], "n": form, "k": places})
+            assert microdata.apply(table, protection, **names).table == usual.table
     small = pa.table({"n": numbers, "k": ["1e-05", "0", " ,5", "0.25"]})
     assert len(microdata.apply(small, protection, count="n", cell_key="k").table) == 4
 
@@ -181,9 +180,9 @@ NO_KEY = "cell_key must be a whole number from 0 to 4294967295, or a decimal in 
 )  # fmt: skip
 def test_what_cannot_be_used_is_counted_and_not_shown(counts: Any, keys: Any, message: str) -> None:
     protection = microdata.from_table(perturbation_table.build(OfVariance(3, 2), keysize=2**32))
-    table = pa.table({"n": pa.array(counts), "k": pa.array(keys)})
+    table = pa.table({"g": range(len(counts)), "n": pa.array(counts), "k": pa.array(keys)})
     with pytest.raises(ValueError, match=re.escape(message)) as told:
-        microdata.apply(table, protection, count="n", cell_key="k")
+        microdata.apply(table, protection, by=["g"], count="n", cell_key="k")
     assert MARK not in str(told.value)
     assert str(SECRET) not in str(told.value)
 
@@ -193,12 +192,12 @@ def test_a_line_is_named_where_a_row_is_one(tmp_path: Path) -> None:
     path = tmp_path / "counts.csv"
     for header, line in ((True, "line 3"), (False, "line 2")):
         first = "g,n,k\n" if header else ""
-        names = ("n", "k") if header else ("column_2", "column_3")
+        place, count, key = [*"gnk"] if header else ["column_1", "column_2", "column_3"]
         for group, where in (("b", line), ('"b\nb"', "row 2")):
             path.write_text(f"{first}a,1,0.5\n{group},x,0.25\n", encoding="utf-8")
             with pytest.raises(ValueError, match=f"in 1 cell, first in {where}$"):
                 microdata.apply(
-                    microdata.Csv(path, header=header), protection, count=names[0], cell_key=names[1]
+                    microdata.Csv(path, header=header), protection, by=[place], count=count, cell_key=key
                 )
 
 
@@ -206,47 +205,75 @@ def test_a_count_past_the_end_of_the_table_is_refused(tmp_path: Path) -> None:
     made = perturbation_table.PerturbationTable(
         perturbation_table.build(OfVariance(3, 2), keysize=2**32).rows, period=0
     )
-    table = pa.table({"n": [3, 4, 1000], "k": [0.1, 0.5, 0.9]})
+    table = pa.table({"g": [*"abc"], "n": [3, 4, 1000], "k": [0.1, 0.5, 0.9]})
     told = "^count must be at most 3, where the perturbation table ends, which 'n' is not in 2 cells, first"
     with pytest.raises(ValueError, match=told):
-        microdata.apply(table, microdata.from_table(made), count="n", cell_key="k")
+        microdata.apply(table, microdata.from_table(made), by=["g"], count="n", cell_key="k")
 
 
-def test_columns_that_describe_no_cell_are_not_published_by_oversight(tmp_path: Path) -> None:
+def test_only_the_columns_that_describe_the_cells_are_published() -> None:
+    """A column of another tool may have the true count under any name: none goes out by itself."""
     protection = microdata.from_table(perturbation_table.build(OfVariance(3, 2), keysize=2**32))
-    table = pa.table({"g": ["a", "b"], "n": [1, 2], "k": [0.5, 0.25], "pvalue": [1, 0], "o": ["1", "2"]})
+    table = pa.table({"g": ["a", "b"], "n": [1, 2], "k": [0.5, 0.25], "pert": [1, 0], "o": [" 1", "2.00"]})
     options: dict[str, Any] = {"count": "n", "cell_key": "k"}
-    with pytest.raises(ValueError, match="^by must name the columns that describe the cells, as 'pvalue' "):
-        microdata.apply(table, protection, **options)
-    with pytest.raises(ValueError, match="as column 4, which has the true counts, would be published"):
-        microdata.apply(table.drop_columns("pvalue"), protection, **options)
-    made = microdata.apply(table, protection, by=["g"], **options)
-    assert made.table.column_names == ["g", "count"]
+    assert microdata.apply(table, protection, by=["g"], **options).table.column_names == ["g", "count"]
     for by in (["n"], ["k"], ["count"], [], ["g", "g"], "g"):
         with pytest.raises(ValueError, match="^by must be "):
             microdata.apply(table.append_column("count", [[1, 2]]), protection, by=by, **options)
+    options["by"] = ["g"]
     with pytest.raises(ValueError, match="^cell_key must be another column than count, got 'n'"):
-        microdata.apply(table, protection, count="n", cell_key="n")
-    with pytest.raises(ValueError, match="^cell_key must be one of g, n, k, pvalue, o, got 'ck'"):
-        microdata.apply(table, protection, count="n", cell_key="ck")
+        microdata.apply(table, protection, **options | {"cell_key": "n"})
+    with pytest.raises(ValueError, match="^cell_key must be one of g, n, k, pert, o, got 'ck'"):
+        microdata.apply(table, protection, **options | {"cell_key": "ck"})
+
+
+def test_a_cell_is_published_once() -> None:
+    """A cell that is listed twice, with two keys, would have two noises."""
+    protection = microdata.from_table(perturbation_table.build(OfVariance(3, 2), keysize=2**32))
+    names: dict[str, Any] = {"count": "n", "cell_key": "k"}
+    table = pa.table({"g": ["a", None, "a"], "h": [1, 1, 1], "n": [5, 5, 5], "k": [0.1, 0.9, 0.6]})
+    for cells in (table, table.set_column(0, "g", table["g"].dictionary_encode())):
+        with pytest.raises(
+            ValueError, match="^by must name columns that tell the cells apart, which g, h do"
+        ):
+            microdata.apply(cells, protection, by=["g", "h"], **names)
+    different = table.set_column(1, "h", [[1, 1, 2]])
+    assert len(microdata.apply(different, protection, by=["g", "h"], **names).table) == 3
+
+
+def test_small_published_counts_are_left_out_and_marked(tmp_path: Path) -> None:
+    protection = microdata.from_table(perturbation_table.build(OfVariance(3, 2), keysize=2**32))
+    cells = pa.table({"g": [str(n) for n in range(30)], "n": range(30), "k": [n / 30 for n in range(30)]})
+    names: dict[str, Any] = {"by": ["g"], "count": "n", "cell_key": "k"}
+    whole = microdata.apply(cells, protection, **names).table["count"].to_pylist()
+    made = microdata.apply(cells, protection, **names, suppress_below=10)
+    assert made.table["count"].to_pylist() == [None if count < 10 else count for count in whole]
+    assert made.table["suppressed"].to_pylist() == [count < 10 for count in whole]
+    assert made.statement["suppress_below"] == 10
+    assert "below 10" in " ".join(words.words({"table": "t.csv", **made.statement}).split())
+    with pytest.raises(ValueError, match="^suppress_below must be an integer from 1"):
+        microdata.apply(cells, protection, **names, suppress_below=0)
 
 
 def test_a_promise_about_a_whole_table_and_known_keys_of_empty_cells_are_refused() -> None:
-    table = pa.table({"n": [0, 0, 2], "k": [0.0, 0.0, 0.5]})
+    table = pa.table({"g": [*"abc"], "n": [0, 0, 2], "k": [0.0, 0.0, 0.5]})
     whole = microdata.design(1, "1e-3", cells=1)
     with pytest.raises(
         ValueError, match="^protection must be a table from elsewhere or a design for one cell"
     ):
-        microdata.apply(table, whole, count="n", cell_key="k")
+        microdata.apply(table, whole, by=["g"], count="n", cell_key="k")
     with pytest.raises(TypeError, match="^protection must be what from_table or design_per_cell gives"):
-        microdata.apply(table, "table.csv", count="n", cell_key="k")  # type: ignore[arg-type]
+        microdata.apply(table, "table.csv", by=["g"], count="n", cell_key="k")  # type: ignore[arg-type]
     signed = microdata.design_per_cell(1, "1e-2")
     with pytest.raises(
         ValueError, match="^cell_key must be random for empty cells too, .* in all 2 of them$"
     ):
-        microdata.apply(table, signed, count="n", cell_key="k")
+        microdata.apply(table, signed, by=["g"], count="n", cell_key="k")
     rows = microdata.design_per_cell(1, "1e-2", small_counts="rows")
-    assert microdata.apply(table, rows, count="n", cell_key="k").table["count"].to_pylist()[:2] == [0, 0]
+    assert microdata.apply(table, rows, by=["g"], count="n", cell_key="k").table["count"].to_pylist()[:2] == [
+        0,
+        0,
+    ]
 
 
 @pytest.mark.parametrize("small", ["signed", "clamped", "rows", None])
@@ -256,7 +283,7 @@ def test_the_statement_promises_one_cell_and_says_what_it_assumes(small: str | N
     else:
         noise = microdata.design_per_cell(1, "1e-2", small_counts=small)
     table = pa.table({"g": ["a", "b"], "n": [1, 2], "k": [0.5, 0.25]})
-    made = microdata.apply(table, noise, count="n", cell_key="k")
+    made = microdata.apply(table, noise, by=["g"], count="n", cell_key="k")
     facts = made.statement
     assert facts["whole_table"] == {"epsilon": "inf", "delta": 1.0, "loss_above_epsilon": 1.0}
     alone = microdata.perturb(
@@ -303,7 +330,7 @@ def test_the_command_writes_what_the_function_makes(
     before = out.read_bytes()
     for wrong, told in (
         ("column_9", "count must be one of the names in the first line"),
-        ("column_1", "count"),
+        ("column_1", "by must be one or more columns, each once, without column_1,"),
     ):
         bad = [wrong if part == "column_2" else part for part in call]
         assert main.main(bad) == 2
@@ -315,7 +342,3 @@ def test_the_command_writes_what_the_function_makes(
         capsys.readouterr()
     assert out.read_bytes() == before
     assert counts.read_bytes().count(b"|") == 9
-
-
-def test_revealing_columns_are_those_of_the_audit_and_of_others() -> None:
-    assert set(AUDIT) <= set(given.REVEALING)
