@@ -6,30 +6,44 @@ Numbers are handed on as the strings that were typed, so ``--epsilon 0.1`` is on
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import NoReturn
 
 from tablebuilder_dp.cli import microdata, paper
 from tablebuilder_dp.cli.answers import PROGRAM, Answer
 from tablebuilder_dp.support import stopping
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What the world refuses, and no other input would help."""
+
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence, like those of the library."""
+    """A parser whose errors are one sentence, like those of the library, with the nearest option's name."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{PROGRAM}: {message}\n")
+        unknown = message.partition("unrecognized arguments: ")[2].split()
+        near = get_close_matches(unknown[0].partition("=")[0], self.options, 1, 0.8) if unknown else []
+        self.exit(2, f"{PROGRAM}: {message}" + "".join(f" (is {name} meant?)" for name in near) + "\n")
+
+    @property
+    def options(self) -> set[str]:
+        """The options of this parser and of its commands."""
+        found = {option for action in self._actions for option in action.option_strings}
+        commands = (action.choices for action in self._actions if isinstance(action.choices, dict))
+        return found.union(*(parser.options for parsers in commands for parser in parsers.values()))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
-    Returns the exit code: 0 on success, 2 with one sentence on bad input, 1 where the answer cannot be
-    printed, 130 or 143 if it was stopped.
+    Returns the exit code: 0 on success, 2 with one sentence on bad input, 1 where the disk is full or the
+    answer cannot be printed, 130 or 143 if it was stopped.
     Raises SystemExit for unknown options and for ``--help``, as argparse does.
     """
     options = _parser().parse_args(arguments)
@@ -48,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except OSError as error:
         print(f"{PROGRAM}: {_system_error(error)}", file=sys.stderr)
-        return 2
+        return 1 if error.errno in FULL else 2
     try:
         print(json.dumps(answer.data, allow_nan=False) if options.json else answer.text, flush=True)
     except BrokenPipeError:  # the reader has seen enough, as in `… | head`

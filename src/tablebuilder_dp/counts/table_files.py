@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tablebuilder_dp.counts import table_intervals
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable, Segments
-from tablebuilder_dp.counts.table_intervals import LINES_MAX, STYLES, Lines
+from tablebuilder_dp.counts.table_intervals import LINES_MAX, STYLES, Columns, Lines
 from tablebuilder_dp.support import files, parameters
 
 LAYOUTS = (*STYLES, "ons")
@@ -29,14 +29,17 @@ ONS_LAST, ONS_PERIOD = 750, 250
 
 _ONS_HEADER = '"pcv","ckey","pvalue"'
 _LONG = 1000  # characters: a longer line is no line of a table, and is not read whole
-_CELL = re.compile(r",".join([r'\s*"?(-?[0-9]{1,18})"?\s*'] * 3))
+_ONS = ("pcv", "ckey", "pvalue")
+_INTEGER = re.compile("-?[0-9]{1,18}")
 
 
 def read(path: str | PathLike[str]) -> PerturbationTable:
     """The table in a file, whose layout its header tells.
 
-    Columns of intervals may come in any order, between semicolons or commas, with or without p_int_lb and
-    ptable's type, and with p_ij and p_ij_ub for p and p_int_ub; names and fields may stand in quotes. If an
+    Columns may come in any order, between semicolons, tabs or commas, with a column of row names as R and
+    pandas write it; those of intervals with or without p_int_lb and ptable's type, and with p_ij and p_ij_ub
+    for p and p_int_ub. Names and fields may stand in quotes, and without commas between them decimals may
+    have commas. If an
     upper end has at most n decimals, KEYSIZE is 2^n if that makes every end whole (so `write` writes tables
     of 2^n keys), else 10^n. A noise may have several intervals, in any order. The upper ends alone decide; p
     may differ from the length of its interval as rounding makes it, to two decimals or more. Without a line
@@ -49,13 +52,21 @@ def read(path: str | PathLike[str]) -> PerturbationTable:
     may be anything.
     """
     with Path(path).open(encoding="utf-8-sig", errors="backslashreplace") as file:
-        header, lines = file.readline(_LONG), Lines(str(path), iter(partial(file.readline, _LONG), ""))
-        if columns := table_intervals.columns(header):
-            return table_intervals.read(lines, columns)
-        if re.sub(r'[\s"]', "", header) == _ONS_HEADER.replace('"', ""):
-            return _read_ons(lines)
+        return read_lines(str(path), iter(partial(file.readline, _LONG), ""))
+
+
+def read_lines(name: str, text: Iterator[str]) -> PerturbationTable:
+    """The table in the lines of a file of this name, as `read` reads it.
+
+    Raises ValueError where `read` does.
+    """
+    header, lines = next(text, ""), Lines(name, text)
+    if columns := table_intervals.columns(header):
+        return table_intervals.read(lines, columns)
+    if columns := table_intervals.columns(header, {*_ONS}, {*_ONS, ""}):
+        return _read_ons(lines, columns)
     allowed = " or ".join([*(style.header for style in STYLES.values()), _ONS_HEADER])
-    raise ValueError(f"line 1 of {path} must be a header, one of {allowed}, got none of them")
+    raise ValueError(f"line 1 of {name} must be a header, one of {allowed}, got none of them")
 
 
 def write(table: PerturbationTable, path: str | PathLike[str], *, layout: str) -> None:
@@ -99,8 +110,8 @@ def write(table: PerturbationTable, path: str | PathLike[str], *, layout: str) -
         file.writelines(lines)
 
 
-def _read_ons(lines: Lines) -> PerturbationTable:
-    cells = _cells(lines)
+def _read_ons(lines: Lines, columns: Columns) -> PerturbationTable:
+    cells = _cells(lines, columns)
     first, keysize = int(cells[0, 0]), int(cells[-1, 1]) + 1
     noise = cells[:, 2].reshape(-1, keysize)
     if first:
@@ -116,14 +127,15 @@ def _runs(noise: NDArray[np.int64]) -> Segments:
     return Segments(tuple((last + 1).tolist()), tuple(noise[last].tolist()))
 
 
-def _cells(lines: Lines) -> NDArray[np.int64]:
+def _cells(lines: Lines, columns: Columns) -> NDArray[np.int64]:
     """The numbers of all lines, sorted: every count from 0 or 1 on with every key, once each."""
-    numbers = array("q")
+    numbers, width = array("q"), len(columns.names)
+    places = [columns.names.index(name) for name in _ONS]
     for line in lines:
-        match = _CELL.fullmatch(line)
-        if not match:
-            raise lines.wrong("three integers separated by commas", line)
-        numbers.extend(map(int, match.groups()))
+        parts = [table_intervals.bare(part) for part in line.split(columns.separator)]
+        if len(parts) != width or not all(_INTEGER.fullmatch(parts[place]) for place in places):
+            raise lines.wrong("integers pcv, ckey, pvalue", line)
+        numbers.extend(int(parts[place]) for place in places)
     if not numbers:
         raise lines.wrong("followed by the lines of a table", "nothing")
     cells = np.frombuffer(numbers, dtype=np.int64).reshape(-1, 3)

@@ -8,7 +8,7 @@ more". Every number is read as the exact decimal that it is written as. `table_f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from tablebuilder_dp.support import parameters
 LINES_MAX = 10**7
 DECIMALS_MAX = 64
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
-_DECIMAL = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,99}))?(?:[eE]([-+]?[0-9]{1,3}))?")
+_DECIMAL = re.compile(r"(?=[.0-9])([0-9]{0,3})(?:\.([0-9]{1,99}))?(?:[eE]([-+]?[0-9]{1,3}))?")
 _FRACTION = re.compile(r"-?[0-9]*\.[0-9]+")
 _FOR_COUNTS = "of a table for counts (type all, whole i, j and v, each i the next), not for magnitudes"
 _ALIASES = {"p_ij": "p", "p_ij_ub": "p_int_ub"}
@@ -38,6 +38,8 @@ class Lines:
     def __iter__(self) -> Iterator[str]:
         for line in self.rest:
             self.number += 1
+            if not line.strip():
+                continue
             if self.number > LINES_MAX + 1:
                 raise self.wrong(f"the last, as a table has at most {LINES_MAX} lines", line)
             yield line
@@ -68,20 +70,21 @@ class Columns(NamedTuple):
     names: tuple[str, ...]
 
 
-def columns(header: str) -> Columns | None:
-    """The columns of a table of intervals, in any order, or None for another header.
+def columns(header: str, needed: Set[str] = _NEEDED, allowed: Set[str] = _ALLOWED) -> Columns | None:
+    """The columns of a table, by default of intervals, in any order, or None for another header.
 
     >>> columns('"i";"j";"p_ij";"v";"p_ij_ub"')
     Columns(separator=';', names=('i', 'j', 'p', 'v', 'p_int_ub'))
     """
-    separator = ";" if ";" in header else ","
-    bare = (_bare(name) for name in header.split(separator))
-    names = tuple(_ALIASES.get(name, name) for name in bare)
-    known = len(set(names)) == len(names) and _NEEDED <= set(names) <= _ALLOWED
+    separator = next((known for known in ";\t" if known in header), ",")
+    read = (bare(name).lower() for name in header.split(separator))
+    names = tuple(_ALIASES.get(name, name) for name in read)
+    known = len(set(names)) == len(names) and needed <= set(names) <= allowed
     return Columns(separator, names) if known else None
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
+    """A field without spaces and quotes around it."""
     return text.strip().strip('"').strip()
 
 
@@ -116,7 +119,7 @@ class _Reader:
     blocks: list[list[_Interval]] = field(default_factory=list)
 
     def add(self, line: str) -> None:
-        parts = [_bare(part) for part in line.split(self.columns.separator)]
+        parts = [bare(part) for part in line.split(self.columns.separator)]
         if len(parts) != len(self.columns.names):
             wanted = f"{len(self.columns.names)} fields separated by {self.columns.separator}"
             raise self.lines.wrong(wanted, line)
@@ -151,7 +154,7 @@ class _Reader:
         return int(text)
 
     def _decimal(self, text: str) -> _Decimal:
-        match = _DECIMAL.fullmatch(text)
+        match = _DECIMAL.fullmatch(text if self.columns.separator == "," else text.replace(",", "."))
         if not match:
             raise self.lines.wrong("of decimals, not negative, such as 0.25 or 2.5e-01", text)
         digits, places = match[1] + (match[2] or ""), len(match[2] or "") - int(match[3] or 0)

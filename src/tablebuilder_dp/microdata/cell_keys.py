@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from tablebuilder_dp import cellkey
 from tablebuilder_dp.microdata import secret, sources
+from tablebuilder_dp.microdata.cells import UNIT
 from tablebuilder_dp.support import parameters
 
 KINDS = ("cells", "records", "sums")
@@ -86,6 +87,15 @@ def of_sums(sums: Keys, keysize: int) -> Keys:
     if sums.shape[1] == 1:
         return sums[:, 0] % np.uint64(keysize)
     return cellkey.from_sums(sums, keysize=keysize)
+
+
+def of_decimals(fractions: Keys, keysize: int) -> Keys:
+    """⌊key·KEYSIZE⌋ of keys in [0, 1), given in parts of `cells.UNIT`: exactly, in whole numbers.
+
+    >>> of_decimals(np.array([25 * 10**13, 10**15 - 1], dtype=np.uint64), 100)
+    array([25, 99], dtype=uint64)
+    """
+    return np.array([key * keysize // UNIT for key in fractions.tolist()], dtype=np.uint64)
 
 
 def of_empty_cells(hidden: secret.Secret, descriptions: Any, keysize: int) -> Keys:
@@ -176,8 +186,9 @@ def _of_files(source: Any, paths: Sequence[Path], stopped: threading.Event) -> I
 
 
 def _of_table(source: Any) -> Iterator[bytes | memoryview]:
-    """The Arrow stream of a table, batch by batch."""
+    """The Arrow stream of a table, batch by batch, without what the software that made it says of itself."""
     table = sources.arrow_table(source)
+    table = pa.table(table.columns, [field.name for field in table.schema])
     stream = io.BytesIO()
     with pa.ipc.new_stream(stream, table.schema) as writer:
         for batch in table.to_batches():

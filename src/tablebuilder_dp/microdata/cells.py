@@ -49,7 +49,8 @@ _ENOUGH = 1000  # the mean of this many uniform keys is below 3/4 of its value w
 class Cells(NamedTuple):
     """Cells by the places of their categories; one past the last category stands for the total.
 
-    ``sums`` has a column for each component of the record keys, if there are any.
+    ``sums`` has a column for each component of the record keys, if there are any; of keys that are
+    ``decimals`` it has the fractions, in parts of ``UNIT``.
     """
 
     layout: Layout
@@ -57,6 +58,7 @@ class Cells(NamedTuple):
     places: NDArray[np.int64]
     counts: NDArray[np.int64]
     sums: NDArray[np.uint64]
+    decimals: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -122,7 +124,7 @@ def _sum_type(key: Column) -> str:
 def _key(key: Column, low: int) -> str:
     """A record key as an integer; what is none, or a text that is no plain decimal, is missing."""
     if key.kind == "number":
-        number = f"CAST({key.alias} AS DOUBLE)"
+        number = f"TRY_CAST({key.alias} AS DOUBLE)"
         units = f"CAST(ROUND({number} * {UNIT}) AS DECIMAL(38, 0))"
         return f"CASE WHEN {number} >= 0 AND {number} < 1 THEN {units} END"
     number = f"TRY_CAST({key.alias} AS BIGINT)"
@@ -182,8 +184,8 @@ def count(
             raise _not_listed(variable.name, pc.unique(values.filter(pa.array(place < 0))))
         places.append(place)
         sets.append(listed)
-    if unit:  # the fraction of the sum, as a key
-        sums = [np.array([total % unit * keysize // unit for total in exact], dtype=np.uint64)]
+    if unit:
+        sums = [np.array([total % unit for total in exact], dtype=np.uint64)]
     else:
         sums = [rows[f"sum_k{place}"].to_numpy().astype(np.uint64) for place in range(len(keys))]
     everything = np.stack(places, axis=1).astype(np.int64)
@@ -202,33 +204,43 @@ def count(
                 places=everything[inside][:, own],
                 counts=people[inside],
                 sums=added[inside],
+                decimals=bool(unit),
             )
         )
     return made
 
 
-_INTEGER = re.compile("-?[0-9]{1,18}")
+_INTEGER = re.compile(r"\s*[-+]?[0-9]{1,99}\s*")
 _DECIMAL = re.compile(r"\s*[0-9]*[.,][0-9]*(e-?[0-9]+)?\s*|\s*[0-9]+e-[0-9]+\s*", re.IGNORECASE)
 
 
 def _component(records: Records, name: str, *, single: bool) -> Column:
     """A column of record keys: integers or, if it is the only one, decimals in [0, 1), as R has them.
 
-    Whether a column of texts has decimals is seen in the first of them, with a point or a comma.
+    Whether a column of texts has decimals is seen in the first that is not 0, with a point or a comma.
+    Numbers above 1 are integers, as pandas has them where some were missing.
     """
     found = column(records, name, "record_keys")
-    if found.kind not in ("integer", "text", *(["number"] if single else [])):
+    if found.kind.startswith("decimal"):
+        found = found._replace(kind="number")
+    if found.kind not in ("integer", "text", "number"):
         allowed = "integers, or of decimals in [0, 1)" if single else "integers"
         raise ValueError(
             f"record_keys must name columns of {allowed}, got {name!r}, which is of type {found.kind}"
         )
     if found.kind == "text" and single:
-        asked = f"SELECT {found.alias} AS k FROM {records.view} WHERE {found.alias} IS NOT NULL LIMIT 1"  # noqa: S608
+        asked = f"SELECT {found.alias} AS k FROM {records.view} WHERE {found.alias} <> '0' LIMIT 1"  # noqa: S608
         first = records.query(asked)["k"].to_pylist()
         if first and _DECIMAL.fullmatch(first[0]):
-            return found._replace(
-                alias=f"TRY_CAST(REPLACE({found.alias}, ',', '.') AS DOUBLE)", kind="number"
+            plain = f"CASE WHEN TRANSLATE({found.alias}, '0123456789.,eE+- ', '') = '' THEN {found.alias} END"
+            return found._replace(alias=f"TRY_CAST(REPLACE({plain}, ',', '.') AS DOUBLE)", kind="number")
+    if found.kind == "number":
+        largest = f"SELECT CAST(MAX({found.alias}) AS DOUBLE) AS k FROM {records.view}"  # noqa: S608
+        if not single or (records.query(largest)["k"][0].as_py() or 0) > 1:
+            whole = (
+                f"CASE WHEN {found.alias} = FLOOR({found.alias}) THEN TRY_CAST({found.alias} AS BIGINT) END"
             )
+            return found._replace(alias=whole, kind="integer")
     return found
 
 
@@ -278,11 +290,11 @@ def _check_keys(rows: Any, keys: Sequence[str], keysize: int, margins: bool, *, 
     if people.max(initial=0) >= PEOPLE_MAX:
         raise ValueError(f"records of a cell must be fewer than {PEOPLE_MAX}, got {people.max()}")
     if (valid < people).any():
-        wrong = people - valid
+        wrong = int((people - valid).max() if margins else (people - valid).sum())
         allowed = "decimals in [0, 1)" if unit else f"integers from {_lowest(keys)} to {2**BITS - 1}"
         raise ValueError(
             f"record_keys must be {allowed} for every record, which "
-            f"{', '.join(keys)} are not in {wrong.max() if margins else wrong.sum()} records"
+            f"{', '.join(keys)} are not in {wrong} record{'' if wrong == 1 else 's'}"
         )
     everybody = people.max(initial=0) if margins else people.sum()
     if everybody < _ENOUGH:
@@ -327,7 +339,9 @@ def _categories(variable: Column, values: Any, given: Sequence[Any] | None) -> A
     if given is None:
         distinct = pc.unique(values)
         if variable.kind == "text" and all(map(_INTEGER.fullmatch, distinct.drop_null().to_pylist())):
-            return distinct.take(pc.sort_indices(distinct.cast(pa.int64())))
+            named = [text for text in distinct.to_pylist() if text is not None]
+            in_order = sorted(named, key=lambda text: (int(text), text)) + [None] * distinct.null_count
+            return pa.array(in_order, distinct.type)
         return distinct.take(pc.sort_indices(distinct))
     if isinstance(given, pa.Array):
         return _listed(variable, given)

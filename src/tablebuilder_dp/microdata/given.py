@@ -19,14 +19,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tablebuilder_dp.counts.perturbation_table import COUNT_MAX, PerturbationTable
-from tablebuilder_dp.microdata import forms, results, sources, statement, words
+from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.microdata import cell_keys, forms, results, sources, statement, words
 from tablebuilder_dp.microdata.cells import UNIT
 from tablebuilder_dp.microdata.protection import Protection
 from tablebuilder_dp.microdata.publish import AUDIT, write_beside
 from tablebuilder_dp.microdata.records import column, opened
 from tablebuilder_dp.support import files, parameters
 
+_MOST = 10**15  # a count that float64 holds, and to which noise can be added
 _UNLIKELY = 1e-12  # what happens to uniform keys with such a chance does not happen
 _WHOLE = re.compile(r"(0|[1-9][0-9]*)(\.0)?")
 _ROUND = re.compile(r"([1-9])(?:\.([0-9]{1,15}))?e\+?([0-9]{1,2})", re.IGNORECASE)  # R's 1e+05
@@ -105,7 +106,7 @@ def apply(
     ``source`` is a file or a table in memory with a row a cell; ``count`` and ``cell_key`` are its columns of
     true counts and of keys. ``by`` names the columns that describe the cells; no others are published, as
     they may give the true counts away. The noise is that of a table from elsewhere, or of a design for one
-    cell. With an ``audit`` the true counts, the keys as they were looked up and the noise stand beside. What
+    cell. With an ``audit`` the true counts, the keys and the noise stand beside. What
     would be published below ``suppress_below`` is left out and marked in a column ``suppressed``.
 
     Returns the table and what is promised about it; `Applied.write` writes them. Raises ValueError for counts
@@ -140,7 +141,11 @@ def apply(
     row, first = _rows(source, table)
     counts, keys = (_Given(what, name, _plain(table[name]), row, first) for what, name in asked.items())
     numbers = _counts(counts, protection)
-    places = _keys(keys, protection.table.keysize)
+    known, decimal = _keys(keys, protection.table.keysize)
+    places = known
+    if decimal:
+        protection = protection.for_decimals
+        places = cell_keys.of_decimals(known, protection.table.keysize)
     _check_spread(keys, places, numbers, protection)
     described = pa.table({name: _plain(table[name]) for name in by})
     if described.group_by(list(by)).aggregate([]).num_rows < len(described):
@@ -148,7 +153,8 @@ def apply(
     published = protection.published(numbers, places)
     columns = {name: table[name] for name in by} | {"count": pa.array(published)}
     if audit:
-        columns |= dict(zip(AUDIT, map(pa.array, (numbers, places, published - numbers)), strict=True))
+        shown = (numbers, known / UNIT if decimal else known, published - numbers)
+        columns |= dict(zip(AUDIT, map(pa.array, shown), strict=True))
     made = forms.suppressed(pa.table(columns), form)
     return Applied(made, protection, tuple(by), count, cell_key, audit, form, inputs)
 
@@ -184,7 +190,7 @@ def _missing(given: _Given) -> None:
 
 def _counts(given: _Given, protection: Protection) -> NDArray[np.int64]:
     """The true counts, all of which the table serves."""
-    kind, told = given.values.type, "a whole number from 0 on"
+    kind, told = given.values.type, f"a whole number from 0 to {_MOST}"
     _missing(given)
     if pa.types.is_string(kind):
         read = [_whole(text) for text in given.values.to_pylist()]
@@ -194,7 +200,7 @@ def _counts(given: _Given, protection: Protection) -> NDArray[np.int64]:
         read = [int(value) if value.is_integer() else None for value in given.values.to_pylist()]
     else:
         raise parameters.wrong_value("count", "a column of whole numbers", f"{given.name!r} of type {kind}")
-    wrong = np.array([number is None or not 0 <= number <= COUNT_MAX for number in read], dtype=bool)
+    wrong = np.array([number is None or not 0 <= number <= _MOST for number in read], dtype=bool)
     given.refuse(wrong, told)
     numbers = np.array(read, dtype=np.int64)
     if isinstance(protection.table, PerturbationTable):
@@ -217,8 +223,8 @@ def _whole(text: str) -> int | None:
     return None
 
 
-def _keys(given: _Given, keysize: int) -> NDArray[np.uint64]:
-    """The keys, each in [0, KEYSIZE)."""
+def _keys(given: _Given, keysize: int) -> tuple[NDArray[np.uint64], bool]:
+    """The keys, each in [0, KEYSIZE), or decimals in parts of ``UNIT``, and whether they are that."""
     kind, told = given.values.type, f"a whole number from 0 to {keysize - 1}, or a decimal in [0, 1)"
     _missing(given)
     read: list[Any] = given.values.to_pylist()
@@ -236,8 +242,8 @@ def _keys(given: _Given, keysize: int) -> NDArray[np.uint64]:
     above = 1 if decimal else keysize
     given.refuse(np.array([key is None or not 0 <= key < above for key in read], dtype=bool), told)
     if decimal:
-        read = [round(key * UNIT) % UNIT * keysize // UNIT for key in read]
-    return np.array(read, dtype=np.uint64)
+        read = [round(key * UNIT) % UNIT for key in read]
+    return np.array(read, dtype=np.uint64), decimal
 
 
 def _decimal(text: str) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from pathlib import Path
@@ -48,15 +49,18 @@ def read_hierarchy(path: str | Path) -> list[list[str]]:
     paths have one length.
 
     Raises ValueError, which names the line, for a code that is empty, listed twice, or two levels below the
-    one before, and OSError where the file cannot be opened.
+    one before, and for a file that is not in UTF-8; OSError where it cannot be opened.
     """
-    content = Path(path).read_text(encoding="utf-8-sig", errors="backslashreplace")
+    try:
+        content = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise parameters.wrong_value("hierarchy", "a text file in UTF-8", str(path)) from None
     branch: list[str] = []
     leaves: list[list[str]] = []
     seen: set[str] = set()
     for number, line in enumerate(content.splitlines(), 1):
-        code = line.strip().lstrip("@")
-        depth = len(line.strip()) - len(code)
+        code = line.strip().lstrip("@").strip()
+        depth = len(line.strip()) - len(line.strip().lstrip("@"))
         if not line.strip():
             continue
         if not code or code in seen or depth > len(branch):
@@ -111,13 +115,19 @@ def without_paths(layout: Layout, categories: Mapping[str, Any]) -> tuple[dict[s
     return lists, paths
 
 
-def sizes(layout: Layout, lists: Mapping[str, Any], paths: Mapping[str, Any]) -> list[int]:
+def sizes(
+    layout: Layout, lists: Mapping[str, Any], paths: Mapping[str, Any], *, published: bool = False
+) -> list[int]:
     """How many cells each partition has, by its lists and paths; of what is not listed two categories.
+
+    Only ``published`` are those of which `without_repeats` leaves something.
 
     >>> layout = Layout(["sex", "region", "district"], True, [["region", "district"]])
     >>> lists, paths = without_paths(layout, {"sex": [*"FMX"], "district": [["N", 1], ["N", 2], ["S", 1]]})
     >>> sizes(layout, lists, paths)
     [9, 6, 3, 3, 2, 1]
+    >>> sizes(layout, lists, paths, published=True)
+    [9, 3, 3, 3, 1, 1]
     """
     made = []
     for partition in layout.partitions:
@@ -125,7 +135,11 @@ def sizes(layout: Layout, lists: Mapping[str, Any], paths: Mapping[str, Any]) ->
         for axis in layout.axes:
             names = [layout.by[place] for place in axis if place in partition]
             if names and (columns := paths.get(layout.by[axis[-1]])) is not None:
-                cells *= len(_different(list(zip(*columns[: len(names)], strict=True))))
+                shown = set(zip(*columns[: len(names)], strict=True))
+                if published and len(names) < len(axis):
+                    finer = Counter(path[:-1] for path in set(zip(*columns[: len(names) + 1], strict=True)))
+                    shown = {path for path in shown if finer[path] > 1}
+                cells *= len(shown)
             elif names:
                 cells *= math.prod(len(lists.get(name, "ab")) for name in names)
         made.append(cells)
@@ -208,6 +222,39 @@ def check_paths(cells: Cells, paths: Mapping[str, Any]) -> None:
             raise ValueError(f"categories of {name!r} must list all paths that occur, but {told}")
 
 
+def without_repeats(cells: Cells, paths: Mapping[str, Any]) -> Cells:
+    """Without the totals over a hierarchy's finer variables that repeat a single finer cell.
+
+    Whoever has a category with one category below it has that one, too: it is one set of people, and a second
+    count of it would have another noise. That is seen in the lists, not in the records.
+    """
+    for axis in cells.layout.axes:
+        shape = tuple(len(cells.categories[place]) + 1 for place in axis)
+        repeated = _repeated(cells, axis, paths.get(cells.layout.by[axis[-1]]))
+        kept = ~np.isin(_index(cells.places[:, axis], shape), _index(repeated, shape))
+        cells = cells._replace(places=cells.places[kept], counts=cells.counts[kept], sums=cells.sums[kept])
+    return cells
+
+
+def _paths(cells: Cells, axis: tuple[int, ...], paths: Any) -> NDArray[np.int64]:
+    """The paths of a hierarchy by the places of their categories."""
+    known = [cells.categories[place] for place in axis]
+    columns = (typed(column, kind.type) for column, kind in zip(paths, known, strict=True))
+    return np.stack(list(map(_places, columns, known)), axis=1)
+
+
+def _repeated(cells: Cells, axis: tuple[int, ...], paths: Any) -> NDArray[np.int64]:
+    """The places of the totals within a hierarchy with one category below them."""
+    totals = [len(cells.categories[place]) for place in axis]
+    found = [np.empty((0, len(axis)), dtype=np.int64)]
+    for depth in range(1, len(axis)) if paths is not None else ():
+        finer = np.unique(_paths(cells, axis, paths)[:, : depth + 1], axis=0)
+        coarse, times = np.unique(finer[:, :depth], axis=0, return_counts=True)
+        alone = coarse[times == 1]
+        found.append(np.hstack([alone, np.tile(totals[depth:], (len(alone), 1))]))
+    return np.concatenate(found)
+
+
 def _along(cells: Cells, axis: tuple[int, ...], paths: Any) -> NDArray[np.int64]:
     """The places that one variable, or the variables of one hierarchy, can have, totals included."""
     known = [cells.categories[place] for place in axis]
@@ -218,14 +265,15 @@ def _along(cells: Cells, axis: tuple[int, ...], paths: Any) -> NDArray[np.int64]
         chosen = cells.places[:, axis]
         chosen = chosen[(chosen < totals).all(axis=1)]
     else:
-        columns = (typed(column, kind.type) for column, kind in zip(paths, known, strict=True))
-        chosen = np.stack(list(map(_places, columns, known)), axis=1)
+        chosen = _paths(cells, axis, paths)
     levels = [chosen]
     for depth in range(len(axis) - 1, -1, -1) if cells.layout.margins else ():
         levels.append(np.where(np.arange(len(axis)) < depth, chosen, totals))
     if cells.layout.margins:
         levels.append(totals[None, :])  # also if there is nobody
-    return np.unique(np.concatenate(levels), axis=0)
+    along = np.unique(np.concatenate(levels), axis=0)
+    shape = tuple(totals + 1)
+    return along[~np.isin(_index(along, shape), _index(_repeated(cells, axis, paths), shape))]
 
 
 def _places(values: Any, known: Any) -> NDArray[np.int64]:

@@ -59,7 +59,7 @@ class Plan:
                     "name": table.name,
                     "by": list(table.layout.by),
                     "partitions": len(table.layout.partitions),
-                    "cells": sum(release.sizes(table).values()),
+                    "cells": release.cells(table),
                     "standard_error": spread,
                 }
                 for table in release.tables

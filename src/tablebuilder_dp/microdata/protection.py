@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.csv
 from numpy.typing import NDArray
 
 from tablebuilder_dp import certified, sampling
@@ -20,6 +22,7 @@ from tablebuilder_dp.cellkey import BITS
 from tablebuilder_dp.counts import perturbation_table as perturbation
 from tablebuilder_dp.counts import table_files
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
+from tablebuilder_dp.microdata import sources
 from tablebuilder_dp.noise import AnyNoise
 from tablebuilder_dp.sampling import LookupTable
 from tablebuilder_dp.support import parameters
@@ -37,7 +40,8 @@ class Protection:
 
     ``epsilon`` and ``delta`` are what was asked for: of everything that is published if ``cells``, the most
     counts that one person changes, is given, and of one cell otherwise. Of a table from elsewhere there is
-    only ``source``, a file's name, and ``file``. ``rivals`` has the variance that each family of noise needs.
+    only ``source``, a file's name, and ``file``; ``as_written`` is that table, if ``table`` serves another
+    KEYSIZE. ``rivals`` has the variance that each family of noise needs.
     """
 
     table: Table
@@ -51,6 +55,16 @@ class Protection:
     rivals: dict[str, float] = field(default_factory=dict, compare=False)
     source: str | None = None
     file: Path | None = field(default=None, repr=False, compare=False)
+    as_written: PerturbationTable | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def for_decimals(self) -> Protection:
+        """The same for keys that are decimals in [0, 1), looked up in the table as it was written.
+
+        A decimal is often the very end of an interval, and ⌊key·KEYSIZE⌋ is on the right side of all ends
+        for the KEYSIZE that they are multiples of.
+        """
+        return replace(self, table=self.as_written or self.table, as_written=None)
 
     @property
     def keeps_empty(self) -> bool:
@@ -186,19 +200,30 @@ def largest(table: Table) -> LookupTable:
     return table.rows[-1] if isinstance(table, PerturbationTable) else table
 
 
-def from_table(table: PerturbationTable | str | Path) -> Protection:
+def from_table(table: Any) -> Protection:
     """A perturbation table from elsewhere: a file in one of the layouts of `table_files`, or a table.
 
-    Cell keys have up to 32 bits. A table of decimals or of more keys is served by all 2^32: a key is
-    compared as key/2^32 with the ends of the intervals, as the file means it. Of an ONS table whose noise
-    does not rise with the key, keys are the file's own, to which sums of record keys are reduced.
+    The table may be one in memory, with the columns of such a file.
 
-    Raises ValueError for a malformed file, and OSError for one that cannot be opened.
+    Cell keys have up to 32 bits, or are decimals in [0, 1). A table of decimals or of more keys is served by
+    all 2^32: a key is compared as key/2^32 with the ends of the intervals, as the file means it. Of an ONS
+    table keys are the file's own, to which sums of record keys are reduced.
+
+    Raises ValueError for a malformed table, TypeError for what is none, and OSError for a file that cannot be
+    opened.
     """
     source = file = None
+    if not isinstance(table, PerturbationTable | str | Path):
+        text = io.BytesIO()
+        pyarrow.csv.write_csv(sources.arrow_table(table), text)
+        table = table_files.read_lines("the table", iter(text.getvalue().decode().splitlines()))
     if not isinstance(table, PerturbationTable):
         file, source, table = Path(table).resolve(), Path(table).name, table_files.read(table)
-    size, numbered = table.keysize, bool(table.segments) and table.period != 1  # in intervals period is 1
-    if not numbered and (size & (size - 1) or size > 2**BITS):
-        table = perturbation.requantised(table, 2**BITS)
-    return Protection(table, source=source, file=file)
+    size, numbered = (
+        table.keysize,
+        table.period != 1,
+    )  # ends of intervals, in files of period 1, have no number
+    if numbered or (not size & (size - 1) and size <= 2**BITS):
+        return Protection(table, source=source, file=file)
+    served = perturbation.requantised(table, 2**BITS)
+    return Protection(served, source=source, file=file, as_written=table)

@@ -104,11 +104,11 @@ class Published(results.Result):
         return {**facts, **words.in_words(facts)}
 
     @cached_property
-    def labelled(self) -> Any:
+    def labelled(self) -> pa.Table:
         """The table with labels for totals and missing categories, an Arrow table, a row a cell."""
         return forms.labelled(self.table, self.layout, self.form)
 
-    def crosstab(self, column: str) -> Any:
+    def crosstab(self, column: str) -> pa.Table:
         """The table with a column of counts for each category of one of its variables.
 
         Returns an Arrow table. Raises ValueError for a column that is none of the variables, categories that
@@ -118,7 +118,8 @@ class Published(results.Result):
         return forms.crosstab(self.table, self.layout, self.categories, column, self.form)
 
     @property
-    def _written(self) -> Any:
+    def shown(self) -> pa.Table:
+        """The table as files and other libraries have it: labelled, or as the crosstab that was asked for."""
         return self.labelled if self.across is None else self.crosstab(self.across)
 
     def record(self) -> None:
@@ -139,7 +140,7 @@ class Published(results.Result):
         OSError where one cannot be written.
         """
         return write_beside(
-            path, self._written, self.statement, audit=self.audit, inputs=self.inputs, before=self.record
+            path, self.shown, self.statement, audit=self.audit, inputs=self.inputs, before=self.record
         )
 
 
@@ -160,6 +161,7 @@ def write_beside(
     OSError where one cannot be written.
     """
     kind, (target, *beside) = check_outputs(path, *inputs)
+    _check_statement(beside[0], facts)
     told = {"table": target.name, **facts}
     as_json = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
     new: dict[str, Any] = {"mode": 0o600 if audit else 0o644, "inputs": tuple(inputs)}
@@ -171,6 +173,22 @@ def write_beside(
             opened.enter_context(files.whole(name, **new)).write_text(text, encoding="utf-8")
         before()
     return [target, *beside]
+
+
+def _check_statement(file: Path, facts: Mapping[str, Any]) -> None:
+    """Refuse to replace a table of the same edition whose noise came from another secret."""
+    names = ("edition", "secret_fingerprint")
+    try:
+        before = json.loads(file.read_text(encoding="utf-8"))
+        known = [before[name] for name in names]
+    except (OSError, ValueError, LookupError, TypeError):
+        return  # there is none, or it is of something else
+    edition, made_by = (facts.get(name) for name in names)
+    if known[0] == edition and made_by is not None and known[1] != made_by:
+        raise ValueError(
+            f"secret_file must be the secret of the statement {str(file)!r}, which has this edition, but it "
+            "is another: one edition has one noise"
+        )
 
 
 def check_outputs(path: str | Path, *inputs: Any) -> tuple[str, list[Path]]:
@@ -293,7 +311,7 @@ def perturb(
         source = sources.arrow_table(source)  # once, as a stream can be read only once
     with ExitStack() as reading:
         opened = reading.enter_context(records.opened(source, spark=spark, memory=memory))
-        if names == list(KEYS) and hidden is not None:
+        if hidden is not None:
             _check_secret(opened, hidden)
         digest = None
         if chosen == "cells" and hidden is not None:
@@ -306,11 +324,14 @@ def perturb(
         if crosstab is not None:
             forms.check_crosstab(crosstab, layout, found, form)
         listing.check_paths(counted, paths)
+        counted = listing.without_repeats(counted, paths)
         if only_positive and protection.keeps_empty and listed is None:
             counted = listing.sorted_cells(counted)
         else:
             counted = listing.complete(counted, listed, paths)
         made_from = digest.result() if digest else b""
+    if counted.decimals:
+        protection = protection.for_decimals
     _warn_of_names(counted, set(layout.by) - set(lists))
     values = keys_of(chosen, counted, protection, hidden, edition=edition or "", digest=made_from)
     made = perturbed(counted, values, protection, only_positive=only_positive, audit=audit)
@@ -348,7 +369,7 @@ def _warn_of_names(counted: counting.Cells, from_data: set[str]) -> None:
     """Warn of a variable that has nearly as many categories as there are people: it may name them."""
     people = int(counted.counts.max(initial=0)) if counted.layout.margins else int(counted.counts.sum())
     for name, known in zip(counted.layout.by, counted.categories, strict=True):
-        if name in from_data and len(known) > max(_UNIQUE, people // 2):
+        if name in from_data and len(known) > max(_UNIQUE, people // 3):
             warnings.warn(
                 f"inside the office: {name!r} has {len(known)} categories for {people} people, so the table "
                 "may be a list of names or numbers of single people",
@@ -382,10 +403,19 @@ def perturbed(
     columns = _category_columns(counted)
     columns["count"] = pa.array(published)
     if audit:
-        shown = (counted.counts, keys, published - counted.counts)
+        shown = (counted.counts, _shown(counted, keys, protection), published - counted.counts)
         columns |= dict(zip(AUDIT, map(pa.array, shown), strict=True))
     made = pa.table(columns)
     return made.filter(pa.array(published > 0)) if only_positive else made
+
+
+def _shown(counted: counting.Cells, keys: NDArray[np.uint64], protection: Protection) -> NDArray[Any]:
+    """The keys as an audit has them: decimals where the records' keys are, which `given.apply` reads back."""
+    if not counted.decimals:
+        return keys
+    keysize = protection.table.keysize
+    drawn = [-(-key * counting.UNIT // keysize) for key in keys.tolist()]  # of empty cells, from the secret
+    return np.where(counted.counts > 0, counted.sums[:, 0], np.array(drawn, dtype=np.uint64)) / counting.UNIT
 
 
 def _why_nothing(keys: str, protection: Protection, unlisted: Any) -> str:
@@ -472,7 +502,10 @@ def keys_of(
     """
     keysize, weights = protection.table.keysize, bytes.fromhex(protection.digest)
     if kind == "sums":
-        keys = cell_keys.of_sums(counted.sums, keysize)
+        if counted.decimals:
+            keys = cell_keys.of_decimals(counted.sums[:, 0], keysize)
+        else:
+            keys = cell_keys.of_sums(counted.sums, keysize)
         empty = counted.counts == 0
         if not protection.keeps_empty and hidden is not None:
             keys[empty] = cell_keys.of_empty_cells(hidden, listing.descriptions(counted, empty), keysize)

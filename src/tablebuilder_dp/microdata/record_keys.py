@@ -148,11 +148,11 @@ def check_ids(source: Any, *, id: Sequence[str], memory: str | None = None) -> N
                 )
         grouped = ", ".join(found.alias for found in columns)
         missing = " OR ".join(
-            f"{found.alias} IS NULL" + (f" OR {found.alias} = ''" if found.kind == "text" else "")
+            f"{found.alias} IS NULL" + (f" OR {_bare(found.alias)} = ''" if found.kind == "text" else "")
             for found in columns
         )
         alike = ", ".join(
-            f"nfc_normalize(TRIM({found.alias}))" if found.kind == "text" else found.alias
+            f"nfc_normalize({_bare(found.alias)})" if found.kind == "text" else found.alias
             for found in columns
         )
         [wrong] = records.query(
@@ -177,6 +177,11 @@ def check_ids(source: Any, *, id: Sequence[str], memory: str | None = None) -> N
             "Unicode form of their letters; if they mean the same person, this person is counted twice",
             stacklevel=3,
         )
+
+
+def _bare(alias: str) -> str:
+    """A text without what cannot be seen: spaces of all kinds, and signs of no width."""
+    return f"regexp_replace({alias}, '[\\s\\p{{Z}}\\p{{Cc}}\\p{{Cf}}]', '', 'g')"
 
 
 def _readable(batches: Iterator[Any], source: Any) -> Iterator[Any]:

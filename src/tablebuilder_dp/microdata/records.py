@@ -107,12 +107,12 @@ def _named(names: Sequence[str], types: list[Any]) -> tuple[Column, ...]:
 
 
 def _kind(named: str) -> str:
-    """What a type of an engine is to us; a decimal is a number if float64 holds all its digits.
+    """What a type of an engine is to us; a decimal is a number if it has at most ``sources.DIGITS``.
 
     >>> _kind("varchar"), _kind("decimal(12,2)"), _kind("decimal(38,2)")
     ('text', 'number', 'decimal(38,2)')
     """
-    if (digits := re.match(r"decimal\((\d+)", named)) and int(digits[1]) > 15:
+    if (digits := re.match(r"decimal\((\d+)", named)) and int(digits[1]) > sources.DIGITS:
         return named
     kind = named.split("(")[0]
     return KINDS.get(kind, kind)
@@ -209,7 +209,7 @@ class _DuckRecords:
         self._connection = _duckdb(memory, os.getpid()).cursor()
         if sys.stderr.isatty():  # in notebooks it would ask for widgets; a setting of this cursor alone
             self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
-        self.csv = sources.is_csv(source)
+        self.csv = sources.is_csv(source) and not _without_names(source)
         names, relation = self._relation(source, copies)
         self.columns = _named(names, relation.types)
         renamed = ", ".join(f"#{place} AS {field.alias}" for place, field in enumerate(self.columns, 1))
@@ -260,6 +260,11 @@ class _DuckRecords:
         self._connection.close()
 
 
+def _without_names(source: Any) -> bool:
+    """Whether the names of columns are ours, column_1 and so on, and may be shown."""
+    return isinstance(source, sources.Csv) and not source.header
+
+
 def _copied(files: sources.Files, folder: Path) -> sources.Files:
     """The same files; a text file that is not in UTF-8 as a copy in a folder that nobody else can read."""
     if files.dialect is None or files.dialect.encoding == "utf-8":
@@ -282,7 +287,7 @@ class _SparkRecords:
 
         for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
             PySparkLogger.getLogger(name).addFilter(_not_asking)  # they log errors, which may quote records
-        self.csv, names = sources.is_csv(source), None
+        self.csv, names = sources.is_csv(source) and not _without_names(source), None
         if not sources.is_place(source):
             frame = spark.createDataFrame(_signed(sources.arrow_table(source)))
         elif sources.path(source).exists():
@@ -290,7 +295,7 @@ class _SparkRecords:
             names = files.names
             frame = _read(spark, files.dialect, [f"file://{path.resolve()}" for path in files.paths])
         else:  # a path that Spark alone can reach
-            dialect = _USUAL if self.csv else None
+            dialect = _USUAL if sources.is_csv(source) else None
             frame = _read(spark, dialect, [str(sources.origin(source))])
         types = [field.dataType.simpleString() for field in frame.schema]
         self.columns = _named(names or frame.columns, types)

@@ -127,6 +127,10 @@ class Release:
         parts = (tuple(sorted(by[place] for place in part)) for part in table.layout.partitions)
         return dict(zip(parts, listing.sizes(table.layout, *self.lists(table.layout)), strict=True))
 
+    def cells(self, table: Table) -> int:
+        """How many cells a table has in its file."""
+        return sum(listing.sizes(table.layout, *self.lists(table.layout), published=True))
+
     @cached_property
     def partitions(self) -> dict[tuple[str, ...], int]:
         """The partitions of all tables, each once, by their columns, and how many cells each has."""
@@ -233,7 +237,8 @@ class Release:
             counted = counting.count(read, layouts, categories=categories)
             for place, (_, paths) in enumerate(lists):
                 listing.check_paths(counted[place], paths)
-                counted[place] = listing.complete(counted[place], paths=paths)
+                once = listing.without_repeats(counted[place], paths)
+                counted[place] = listing.complete(once, paths=paths)
             digest = taken.result()
         made = []
         told = tqdm(counted, "noise", unit=" tables", leave=False, disable=not sys.stderr.isatty())
@@ -263,7 +268,7 @@ class Release:
             "margins": table.layout.margins,
             "nested": [list(names) for names in table.layout.nested],
             "partitions": len(table.layout.partitions),
-            "cells": sum(self.sizes(table).values()),
+            "cells": self.cells(table),
             "crosstab": table.crosstab,
         }
 

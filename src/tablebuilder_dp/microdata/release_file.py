@@ -161,6 +161,7 @@ def _records(content: Mapping[str, Any], file: Path) -> Path | Csv | None:
         return _place(content, "records", file)
     section = _section(content, "records", _RECORDS)
     path = _text(_wanted(section, "file", "records"), "records.file")
+    refuse_address(path)
     header = _flag(section, "header", "records", default=True)
     return Csv(file.parent / path, section.get("delimiter"), section.get("encoding"), header=header)
 

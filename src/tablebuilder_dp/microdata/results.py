@@ -29,6 +29,11 @@ class Result(ABC):
 
     table: pa.Table
 
+    @property
+    def shown(self) -> pa.Table:
+        """The table as files and other libraries have it."""
+        return self.table
+
     @cached_property
     @abstractmethod
     def statement(self) -> dict[str, Any]:
@@ -39,21 +44,21 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         """How a notebook shows it: the first rows and the promise."""
-        return html({"": self.table}, self.statement)
+        return html({"": self.shown}, self.statement)
 
     def to_pandas(self) -> pd.DataFrame:
         """The table for pandas.
 
         Raises ImportError where pandas is not installed.
         """
-        return to_pandas(self.table)
+        return to_pandas(self.shown)
 
     def to_polars(self) -> pl.DataFrame:
         """The table for Polars.
 
         Raises ImportError where Polars is not installed.
         """
-        return to_polars(self.table)
+        return to_polars(self.shown)
 
 
 def size(table: pa.Table) -> str:

@@ -7,6 +7,7 @@ import csv
 import gzip
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
@@ -18,6 +19,9 @@ import pyarrow.parquet
 
 from tablebuilder_dp.support import parameters
 
+DIGITS = 15
+"""A decimal of this many digits is a number, as float64 holds all of them."""
+
 TEXTS = (".csv", ".tsv", ".tab", ".txt")
 """Endings of text files with fields, each also with .gz behind it."""
 
@@ -27,7 +31,7 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 """How a file begins whose encoding is known by that."""
 
-_ADDRESS = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:/")
+_ADDRESS = re.compile(r"(?!file:)((?:[A-Za-z][A-Za-z0-9+.-]+:)+)/")
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Csv:
             raise parameters.wrong_value("delimiter", "one character, such as ;", self.delimiter)
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
+                "a".encode(self.encoding)  # a codec for texts
             except (LookupError, TypeError):
                 allowed = "one that Python knows, such as cp1252 or utf-16"
                 raise parameters.wrong_value("encoding", allowed, self.encoding) from None
@@ -112,18 +116,16 @@ def is_csv(source: Any) -> bool:
 def refuse_address(source: Any) -> None:
     """Refuse an address such as s3://…, which is no file of this machine.
 
+    Only its beginning is told, as the rest may have a password.
+
     Raises ValueError, with the ways to do it.
     """
-    if isinstance(source, str) and _ADDRESS.match(source):
+    if address := _ADDRESS.match(str(origin(source))) if is_place(source) else None:
         raise ValueError(
-            "records must be a file of this machine or a table in memory, got "
-            f"{_without_password(source)!r}: download it, or read it in Python (duckdb, pyarrow.dataset, "
-            "pandas.read_sql) and give the table; with Spark, any path that it reads may be given"
+            f"records must be a file of this machine or a table in memory, got an address, {address[1]}//…: "
+            "download it, or read it in Python (duckdb, pyarrow.dataset, pandas.read_sql) and give the "
+            "table; with Spark, any path that it reads may be given"
         )
-
-
-def _without_password(address: str) -> str:
-    return re.sub(r"//[^/@]*@", "//", address).partition("?")[0]
 
 
 def files(source: str | Path | Csv) -> Files:
@@ -135,6 +137,9 @@ def files(source: str | Path | Csv) -> Files:
     place = path(source)
     place.stat()  # a file that is missing is named by the system
     if is_csv(source) and not place.is_dir():
+        if place.suffix.lower() == ".parquet":
+            allowed = "a text file where delimiter, encoding or header are given"
+            raise parameters.wrong_value("records", allowed, str(place))
         found = _dialect(source if isinstance(source, Csv) else Csv(place))
         return Files((place,), _names(place, found), found)
     if not place.is_dir():
@@ -158,34 +163,65 @@ def files(source: str | Path | Csv) -> Files:
 def arrow_table(source: Any) -> Any:
     """A table as an Arrow table: Arrow, pandas, Polars, Spark, DuckDB, a dataset, or one yet to be computed.
 
-    Of any other source only its type is told.
+    Of any other source only its type is told, and of an error of other software only its kind, as its words
+    may quote a record. A decimal of few digits loses the room for more.
 
-    Raises TypeError for what Arrow does not understand.
+    Raises TypeError for what Arrow does not understand, and ValueError for what cannot be computed, or a
+    column of a type that only other software knows.
     """
     for compute in ("toArrow", "collect", "to_arrow_table", "to_table"):  # of Spark, Polars, DuckDB, Arrow
         if not isinstance(source, type) and callable(getattr(source, compute, None)):
-            source = getattr(source, compute)()
+            try:
+                source = getattr(source, compute)()
+            except Exception as error:
+                kind = type(error).__name__
+                raise ValueError(f"the records cannot be read: what was given ended with {kind}") from None
             break
     try:
-        return pa.table(source)
+        table = pa.table(source)
     except Exception:
         kind = type(source).__name__
-        raise TypeError(f"records must be a path or a table that Arrow understands, got {kind}") from None
+        mixed = f", as {_mixed(source)!r} does not have values of one type" if _mixed(source) else ""
+        raise TypeError(
+            f"records must be a path or a table that Arrow understands, got {kind}{mixed}"
+        ) from None
+    for place, field in enumerate(table.schema):
+        if isinstance(field.type, pa.BaseExtensionType):
+            allowed = f"of types that files have, and {field.name!r} is not: make it a text or a date"
+            raise parameters.wrong_value("records", allowed, str(field.type).partition("<")[0])
+        if pa.types.is_decimal(field.type) and field.type.precision > DIGITS >= field.type.scale:
+            with suppress(pa.ArrowInvalid):
+                few = table.column(place).cast(pa.decimal128(DIGITS, field.type.scale))
+                table = table.set_column(place, field.name, few)
+    return table
+
+
+def _mixed(frame: Any) -> str | None:
+    """The first column of a pandas frame that Arrow cannot have, if there is one."""
+    for name in getattr(frame, "columns", ()):
+        try:
+            pa.array(frame[name])
+        except Exception:
+            return str(name)
+    return None
 
 
 def levels(source: Any) -> dict[str, list[Any]]:
-    """The levels of each column of an Arrow table that has any, in their order: pandas' Categoricals.
+    """The levels that columns of an Arrow table were given, in their order; a missing one is the last.
 
-    A missing value is the last where there is one.
+    A dictionary has levels if it is ordered, as of a Polars Enum, or if it was a pandas Categorical. Any
+    other holds what was met in some records, in that order.
     """
     if not isinstance(source, pa.Table):
         return {}
+    known = (source.schema.pandas_metadata or {}).get("columns", ())
+    given = {one["name"] for one in known if one["pandas_type"] == "categorical"}
     found = {}
-    for name, column in zip(source.column_names, source.columns, strict=True):
-        if pa.types.is_dictionary(column.type):
+    for field, column in zip(source.schema, source.columns, strict=True):
+        if pa.types.is_dictionary(field.type) and (field.type.ordered or field.name in given):
             parts = [part.dictionary.to_pylist() for part in column.chunks]
             listed = list(dict.fromkeys(level for part in parts for level in part))
-            found[name] = listed + [None] * bool(column.null_count)
+            found[field.name] = listed + [None] * bool(column.null_count)
     return found
 
 
@@ -214,8 +250,8 @@ def _dialect(given: Csv) -> Dialect:
     with gzip.open(place) if gzipped else place.open("rb") as file:
         start = file.read(3)
     marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
-    encoding = given.encoding or marked or "utf-8"
-    if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii"):
+    encoding = codecs.lookup(given.encoding or marked or "utf-8").name  # one name for all its aliases
+    if encoding in ("utf-8-sig", "ascii"):
         encoding = "utf-8"
     written = Dialect(given.delimiter or "", encoding, given.header, gzipped)
     if given.delimiter is not None:

@@ -107,9 +107,9 @@ def test_a_release_and_given_counts_take_frames_too(
     assert published.tables["regions"]["region"].to_pylist() == REGIONS
     counts = pa.table({"region": REGIONS, "sex": SEXES[:3], "n": [5, 6, 0], "k": [0.5, 0.2, 0.7]})
     noise = microdata.from_table(perturbation_table.build(OfVariance(3, 2), keysize=2**32))
-    applied = microdata.apply(made(counts), noise, count="n", cell_key="k").table
-    expected = microdata.apply(counts, noise, count="n", cell_key="k").table
-    assert applied["count"] == expected["count"]
+    names: dict[str, Any] = {"by": ["region", "sex"], "count": "n", "cell_key": "k"}
+    applied = microdata.apply(made(counts), noise, **names).table
+    assert applied["count"] == microdata.apply(counts, noise, **names).table["count"]
 
 
 def test_levels_of_a_categorical_are_its_categories(options: dict[str, Any]) -> None:
@@ -157,12 +157,15 @@ def test_numbers_and_paths_may_be_arrays(options: dict[str, Any]) -> None:
 
 def test_results_become_frames(options: dict[str, Any]) -> None:
     made = microdata.perturb(PEOPLE, **{**options, "by": ["sex"]})
-    assert made.to_pandas().equals(made.table.to_pandas())
+    assert made.to_pandas().equals(made.labelled.to_pandas())
+    assert made.to_pandas()["sex"].to_list() == ["F", "M", "X", "(missing)"]
     assert made.to_polars()["count"].to_list() == made.table["count"].to_pylist()
+    wide = microdata.perturb(PEOPLE, **{**options, "by": ["sex"]}, missing_label="n/a", crosstab="sex")
+    assert wide.to_polars().columns == list(wide.to_pandas()) == ["F", "M", "X", "n/a"]
     release = microdata.PublishedRelease(Path("a"), {"sex": made.table}, made.statement)
     assert list(release.to_pandas()) == list(release.to_polars()) == ["sex"]
-    assert release.to_pandas()["sex"].equals(made.to_pandas())
-    assert release.to_polars()["sex"].equals(made.to_polars())
+    assert release.to_pandas()["sex"].equals(made.table.to_pandas())
+    assert release.to_polars()["sex"].equals(results.to_polars(made.table))
 
 
 @pytest.mark.parametrize("name", ["pandas", "polars"])
@@ -189,7 +192,7 @@ def test_a_result_shows_its_first_rows_and_its_promise(options: dict[str, Any]) 
     audit = microdata.perturb(people, **{**options, "by": ["<b>"], "categories": lists, "audit": True})
     assert audit._repr_html_().startswith("<p><strong>Confidential.</strong></p>")
     short = microdata.perturb(PEOPLE, **{**options, "by": ["sex"]})
-    assert short._repr_html_().count("<td></td>") == 1  # the missing category
+    assert short._repr_html_().count("<td>(missing)</td>") == 1
     assert "the first" not in short._repr_html_()
     unlisted = {**options, "by": ["sex"], "categories": {}, "categories_from_data": True}
     assert "Nothing is promised without conditions" in repr(microdata.perturb(PEOPLE, **unlisted))

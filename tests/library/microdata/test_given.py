@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tablebuilder_dp.cli import main
 from tablebuilder_dp.counts import perturbation_table, table_files
 from tablebuilder_dp.counts.rows import OfVariance
 from tablebuilder_dp.microdata import formats, words
+from tablebuilder_dp.microdata.publish import AUDIT
 
 DECIMALS = "i;j;p;v;p_int_ub\n0;0;1.00;0;1.00\n1;0;0.25;-1;0.25\n1;1;0.50;0;0.75\n1;2;0.25;1;1.00\n"
 MARK = "m4rk"
@@ -91,6 +93,28 @@ def test_decimal_keys_are_those_of_r_and_tau_argus(tmp_path: Path) -> None:
     assert audit["noise"].to_pylist() == [-1, 0, 1]  # 1 − 2^−53 is 0, and 0.25 is no longer below 0.25
 
 
+def test_a_decimal_key_at_the_end_of_an_interval_has_the_next_noise(tmp_path: Path) -> None:
+    """Ends and keys often have the same digits; an end in 2^32 parts is on the wrong side of such a key."""
+    ends = {"0.00000003": -1, "0.29000000": 0, "0.57000001": 2, "0.99999999": 1, "1.00000000": 3}
+    starts = [Fraction(), *map(Fraction, ends)]
+    lines = [
+        f"1;{1 + noise};{float(Fraction(end) - start):.8f};{noise};{end}"
+        for start, (end, noise) in zip(starts, ends.items(), strict=False)
+    ]
+    (tmp_path / "table.txt").write_text("i;j;p;v;p_int_ub\n0;0;1;0;1\n" + "\n".join(lines) + "\n")
+    protection = microdata.from_table(tmp_path / "table.txt")
+    keys = [Fraction(end) + off * Fraction(1, 10**8) for end in list(ends)[:-1] for off in (-1, 0)]
+    noise = [next(value for end, value in ends.items() if key < Fraction(end)) for key in keys]
+    cells = pa.table({"g": range(len(keys)), "n": [1] * len(keys), "k": list(map(float, keys))})
+    made = microdata.apply(cells, protection, by=["g"], count="n", cell_key="k", audit=True)
+    assert made.table["noise"].to_pylist() == noise
+    assert made.table["cell_key"].to_pylist() == list(map(float, keys))
+    assert made.statement["noise"]["keysize"] == 10**8
+    people = microdata.perturb(cells, by=["g"], protection=protection, record_keys=["k"], audit=True).table
+    assert people["noise"].to_pylist() == noise
+    assert people.select(["true_count", "cell_key", "noise"]) == made.table.select(list(AUDIT))
+
+
 def written(table: pa.Table, how: str, folder: Path) -> Any:
     """A table as a file or in memory, in the way of an office."""
     columns = {name: table[name].to_pylist() for name in table.column_names}
@@ -151,7 +175,7 @@ def test_numbers_as_r_and_pandas_write_them() -> None:
     assert len(microdata.apply(small, protection, **names).table) == 4
 
 
-NO_COUNT = "count must be a whole number from 0 on, which 'n' is not in "
+NO_COUNT = "count must be a whole number from 0 to 1000000000000000, which 'n' is not in "
 NO_KEY = "cell_key must be a whole number from 0 to 4294967295, or a decimal in [0, 1), which 'k' is not in "
 
 
@@ -327,7 +351,7 @@ def test_the_command_writes_what_the_function_makes(
     )
     before = out.read_bytes()
     for wrong, told in (
-        ("column_9", "count must be one of the names in the first line"),
+        ("column_9", "count must be one of column_1, column_2, column_3, column_4, got"),
         ("column_1", "by must be one or more columns, each once, without column_1,"),
     ):
         bad = [wrong if part == "column_2" else part for part in call]

@@ -1,5 +1,6 @@
 """Hierarchies as tau-argus writes them: a code a line, depth by leading @."""
 
+from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
@@ -76,7 +77,15 @@ def test_a_release_takes_its_paths_from_the_file(tmp_path: Path) -> None:
     people = pa.table({"group": [above[age] for age in ages], "age": ages})
     made = release.publish(people).tables["t"].to_pylist()
     rows = [(row["group"], row["age"]) for row in made]
-    assert len(rows) == len(set(rows)) == 4 + 3 + 1
+    groups = Counter(group for group, age in rows if age != "(total)")
+    assert ("A2", "(total)") in rows
+    assert (
+        {group for group, age in rows if age == "(total)"}
+        == {"(total)", "A2"}
+        == {"(total)"} | {group for group, ages in groups.items() if ages > 1}
+    )
+    assert len(rows) == len(set(rows)) == 4 + 1 + 1  # of a group with one age only the age
+    assert release.plan().data["tables"][0]["cells"] == len(rows)
     text = (tmp_path / "release.toml").read_text().replace('["group", "age"]', '["age"]')
     (tmp_path / "release.toml").write_text(text)
     with pytest.raises(ValueError, match="variables.ages.categories must be different categories, got"):

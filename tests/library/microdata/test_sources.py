@@ -191,7 +191,8 @@ def test_decimals_and_times_are_categories(tmp_path: Path) -> None:
         {
             "t": pa.array([day, None], pa.timestamp("ns")),
             "d": pa.array([Decimal("1.50"), Decimal(-2)], pa.decimal128(10, 2)),
-            "long": pa.array([Decimal("1.50"), Decimal(-2)], pa.decimal128(30, 2)),
+            "long": pa.array([Decimal("1.50"), Decimal(10**15)], pa.decimal128(30, 2)),
+            "wide": pa.array([Decimal("1.50"), Decimal(-2)], pa.decimal128(38, 2)),
             "zone": pa.array([day, None], pa.timestamp("us", tz="UTC")),
         }
     )
@@ -202,8 +203,9 @@ def test_decimals_and_times_are_categories(tmp_path: Path) -> None:
     )
     assert made.table["t"].to_pylist() == [None, day, datetime.max]
     assert made.table["true_count"].to_pylist() == [1, 1, 0]
-    made = microdata.perturb(table, by=["d"], categories={"d": [-2, 0, 1.5]}, **options)
-    assert made.table["true_count"].to_pylist() == [1, 0, 1]
+    for name in ("d", "wide"):  # Polars gives all decimals 38 digits
+        made = microdata.perturb(table, by=[name], categories={name: [-2, 0, 1.5]}, **options)
+        assert made.table["true_count"].to_pylist() == [1, 0, 1]
     for name, kind in (("long", r"decimal\(30,2\)"), ("zone", "timestamp with time zone")):
         with pytest.raises(
             ValueError, match=f"^by must name columns of .* got '{name}', which is of type {kind}$"
@@ -213,7 +215,7 @@ def test_decimals_and_times_are_categories(tmp_path: Path) -> None:
 
 def test_levels_and_their_order_are_kept_but_promise_nothing_by_themselves(tmp_path: Path) -> None:
     microdata.make_secret(tmp_path / "key.bin", seed=1)
-    sizes = pa.DictionaryArray.from_arrays([0, 2, None], ["small", "medium", "large"])
+    sizes = pa.DictionaryArray.from_arrays([0, 2, None], ["small", "medium", "large"], ordered=True)
     table = pa.table({"size": sizes})
     options: dict[str, Any] = {"by": ["size"], "protection": microdata.design(1, "1e-3", cells=1)}
     options |= {"edition": "1", "secret_file": tmp_path / "key.bin", "audit": True}
@@ -270,10 +272,10 @@ def test_decimal_record_keys_give_what_the_table_means(tmp_path: Path, written: 
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ([0.5, 1.0], "record_keys must be decimals in [0, 1) for every record, which k are not in 1 records"),
-        ([0.5, float("nan")], "which k are not in 1 records"),
-        ([0.5, None], "which k are not in 1 records"),
-        ([0.5, -0.1], "which k are not in 1 records"),
+        ([0.5, 1.0], "record_keys must be decimals in [0, 1) for every record, which k are not in 1 record"),
+        ([0.5, float("nan")], "which k are not in 1 record"),
+        ([0.5, None], "which k are not in 1 record"),
+        ([0.5, -0.1], "which k are not in 1 record"),
         ([0.1] * 2000, "record_keys must be spread over all of [0, 1), which k are not"),
     ],
 )
@@ -351,7 +353,5 @@ def test_a_release_names_how_its_records_are_written(tmp_path: Path) -> None:
             microdata.Release.from_toml(file).publish()
     file.write_text(text.replace("[records]", "").replace("file =", "records =").replace("encoding", "#"))
     file.write_text(file.read_text().replace('"people.txt"', '"s3://b/people.parquet"'), encoding="utf-8")
-    with pytest.raises(
-        ValueError, match="^records must be a file of this machine .* got 's3://b/people.parq"
-    ):
+    with pytest.raises(ValueError, match="^records must be a file of this machine .* got an address, s3://…"):
         microdata.Release.from_toml(file)
