@@ -33,7 +33,8 @@ def key_counts(name: str, *, keys: Any, empty: int, keysize: int, bins: int = 32
     for edge in (expected - spread, expected + spread):
         axes.plot([0, 1.02], [edge, edge], color="black", linewidth=1, linestyle=(0, (4, 2)))
     top = max(counts[0] + empty, counts.max())
-    axes.text(0.5, expected + spread + 0.03 * top, "about 95 % of the bars should end in between", ha="center")
+    said = "about 95 % of the bars should end in between"
+    axes.text(0.5, expected + spread + 0.03 * top, said, ha="center")
     if empty:
         axes.text(0.9 / bins, counts[0] + 0.85 * empty, f" {empty} empty cells: all have key 0", color=GREY)
     axes.set(xlabel="cell key / KEYSIZE", ylabel="cells", xlim=(-0.02, 1.02))
