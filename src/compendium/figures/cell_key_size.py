@@ -58,27 +58,27 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
             data[f"epsilon_{side}_{bits}"] = found
         axes.set_xlim(0, 1.08 * levels[-1])
     both[0].set(title="one-sided, as in the paper", ylabel=r"$\varepsilon^Q$ after sampling", ylim=(0, None))
-    both[1].set(title=r"two-sided, divided by $\varepsilon$", ylabel=r"$\varepsilon^Q / \varepsilon$")
+    both[1].set(title="two-sided", ylabel=r"$\varepsilon^Q$ above $\varepsilon$, by")
     both[1].set_xlabel(r"$\varepsilon$ of the design")
     both[1].set_yscale("symlog", linthresh=0.01, linscale=0.8)
     both[1].margins(y=0.15)
     both[1].autoscale_view()
     low, high = both[1].get_ylim()
     marks = [mark for mark in AWAY if low <= mark <= high]
-    both[1].set_yticks(marks, [f"{1 + mark:g}" for mark in marks])
+    both[1].set_yticks(marks, [f"{100 * mark:+g} %".replace("-", "−") if mark else "0" for mark in marks])
     both[1].yaxis.set_minor_locator(NullLocator())
     caption = (
         rf"$\varepsilon$ after sampling for $D = {experiment.support}$. Above: the paper's one-sided "
         r"$\varepsilon^Q$. Below: the two-sided $\varepsilon^Q$, at which $\delta^Q$ is a true guarantee, "
-        r"divided by $\varepsilon$, on an axis that is stretched near 1. "
+        r"as a share above or below $\varepsilon$, on an axis that is stretched near 0. "
         r"Above the grey lines $\varepsilon^Q$ exceeds the design's $\varepsilon$; "
-        r"missing points are infinite. At its last point each series has the name of its $\mathtt{KEYSIZE}$."
+        r"missing points are infinite. Each series is labelled at its last point."
     )
     count = len(levels)
     kept = ", ".join(f"{experiment.kept_promises(bits)} of {count} for 2^{bits}" for bits in experiment.bits)
     alt = (
-        "Two scatter plots: the one-sided ε^Q against ε, and the two-sided one divided by ε. The two-sided "
-        f"ε^Q stays at or below ε for {kept}."
+        "Two scatter plots: the one-sided ε^Q against ε, and by how much the two-sided one exceeds ε. "
+        f"The two-sided ε^Q stays at or below ε for {kept}."
     )
     return Drawing(name, figure, caption, alt, data)
 
@@ -105,7 +105,8 @@ def delta_after_sampling(name: str, experiment: Experiment) -> Drawing:
     label_ends(axes, ends, at=0.02)
     caption = (
         r"$\delta^Q$ after sampling against $\delta$ of the design. On the grey line they are equal; no "
-        r"$\delta^Q$ can fall below the mass of one key, $1/\mathtt{KEYSIZE}$."
+        r"$\delta^Q$ can fall below the mass of one key, $1/\mathtt{KEYSIZE}$. "
+        r"$\varepsilon$ grows from right to left."
     )
     floors = [
         f"2^{bits} at {2.0**-bits:.2g}"

@@ -33,7 +33,8 @@ def key_counts(name: str, *, keys: Any, empty: int, keysize: int, bins: int = 32
     for edge in (expected - spread, expected + spread):
         axes.plot([0, 1.02], [edge, edge], color="black", linewidth=1, linestyle=(0, (4, 2)))
     top = max(counts[0] + empty, counts.max())
-    axes.text(0.5, expected + spread + 0.03 * top, "about 95 % of uniform bars end in between", ha="center")
+    said = "about 95 % of the bars should end in between"
+    axes.text(0.5, expected + spread + 0.03 * top, said, ha="center")
     if empty:
         axes.text(0.9 / bins, counts[0] + 0.85 * empty, f" {empty} empty cells: all have key 0", color=GREY)
     axes.set(xlabel="cell key / KEYSIZE", ylabel="cells", xlim=(-0.02, 1.02))
@@ -81,7 +82,7 @@ def differences(name: str, *, found: Any, table: LookupTable) -> Drawing:
     caption = (
         "The published difference of two cells, one of which omits a person. If the person is in neither, "
         f"it is always 0; if in one, it spreads out, and is 0 (orange) in {100 * hidden:.1f} % of "
-        f"{len(seen)} cells. The line is what independent keys lead to."
+        f"{len(seen)} cells. The line is what independent keys lead to. The two panels have different scales."
     )
     alt = (
         "Two bar charts of the difference of two published counts. If the person is not in the cell there is "

@@ -98,7 +98,7 @@ def ratio_to_the_grid(name: str, compared: Drawing, *, supports: Sequence[int]) 
         most.append(f"at most {max(ratio):.2f} for D = {support}")
         data[f"ratio_D{support}"] = ratio.tolist()
     axes.axhline(1, color=GREY, linewidth=0.8)
-    axes.set(xlabel=EPSILON, ylabel=r"$\delta$ of the formula / of the grid", xlim=(0, levels[-1]))
+    axes.set(xlabel=EPSILON, ylabel="formula's $\\delta$ ÷ grid's $\\delta$", xlim=(0, levels[-1]))
     label_ends(axes, ends)
     caption = (
         r"The $\delta$ of the formula divided by the least $\delta$ on the grid. Above the grey line the "

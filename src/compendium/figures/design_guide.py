@@ -17,7 +17,7 @@ def pmf_bars(name: str, noise: Noise, *, title: str) -> Drawing:
     figure, (linear, logarithmic) = canvas(5.4, 5.2, rows=2)
     support, masses = noise.support, noise.pmf
     z = list(range(-support, support + 1))
-    colours = [ORANGE, *[BLUE] * (2 * support)]
+    colours = [ORANGE, *[BLUE] * (2 * support - 1), ORANGE]
     for axes in (linear, logarithmic):
         axes.bar(z, masses, color=colours, width=0.8)
         axes.set_ylabel("$p(z)$")
@@ -27,7 +27,7 @@ def pmf_bars(name: str, noise: Noise, *, title: str) -> Drawing:
     logarithmic.set_title("the same, logarithmic", fontsize=10)
     place = (-support, masses[0])
     logarithmic.annotate(
-        f"$p(-{support})$",
+        rf"$p(\pm {support})$",
         place,
         (-3, 52),
         textcoords="offset points",
@@ -41,6 +41,6 @@ def pmf_bars(name: str, noise: Noise, *, title: str) -> Drawing:
     )
     alt = (
         f"A bell-shaped bar chart, symmetric about zero, from −{support} to {support}, highest at 0; below "
-        "it the same bars on a logarithmic axis, where those at both ends can be seen."
+        "it the same bars on a logarithmic axis, where those at both ends, in orange, can be seen."
     )
     return Drawing(name, figure, caption, alt, {"z": z, "p": masses.tolist()})

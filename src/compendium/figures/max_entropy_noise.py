@@ -41,9 +41,8 @@ def bells(name: str, *, support: int) -> Drawing:
     axes.set_xlim(-1.05 * support, 1.05 * support)
     label_ends(axes, ends)
     caption = (
-        r"One formula, four values of $\gamma$. A large $\gamma$ is a sharp peak with hardly any noise; as "
-        r"$\gamma$ falls the bell flattens, until at $\gamma = 0$ it would be uniform. The "
-        r"percentages are the variances as shares of $D(D+1)/3$, that of the uniform pmf."
+        r"One formula, four values of $\gamma$. The percentages are the variances as shares of "
+        r"$D(D+1)/3$, that of the uniform pmf."
     )
     alt = (
         f"Four symmetric bells on −{support} to {support}, from a sharp peak with a tenth of the largest "

@@ -57,12 +57,12 @@ def shifted_bells(name: str, noise: Noise, epsilon: Fraction | float) -> Drawing
     axes.set_title(rf"$D = {noise.support}$, $\gamma = {float(noise.gamma):g}$, $\varepsilon = {level:g}$")
     axes.grid(axis="x", visible=False)
     caption = (
-        r"The noise and $e^{\varepsilon}$ times its copy, moved by one. $E^*$ holds the values at which the "
-        r"bar rises above the dashed line; $\delta$ is all that lies above it."
+        r"The noise and $e^{\varepsilon}$ times its copy, shifted by one. $E^*$ holds the values at which "
+        r"the bar rises above the dashed line; $\delta$ is all that lies above it."
     )
     alt = (
         f"Bars of the noise from −{noise.support} to {noise.support} under a dashed step line, its copy "
-        f"moved by one and raised; only the {len(inside)} bars furthest to the left rise above the line."
+        f"shifted by one and raised; only the {len(inside)} bars furthest to the left rise above the line."
     )
     data = {"z": z, "p": first.tolist(), "raised": raised}
     return Drawing(name, figure, caption, alt, data)
@@ -74,7 +74,7 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
     figure, axes = canvas(5.4, 4.0)
     levels = epsilons(epsilon_max / 300, epsilon_max, 300)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
-    words, ends = [], []
+    words, ends, outside = [], [], []
     for variance, colour, dash, _ in looks(variances):
         noise = Noise.of_variance(support, variance)
         deltas = privacy.delta(noise, levels)
@@ -84,6 +84,8 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
         ends.append((float(deltas[-1]), name_of, colour))
         if edge.onset <= epsilon_max:
             axes.plot(float(edge.onset), edge.height, "o", color=colour, markersize=5)
+        else:
+            outside.append(rf"for $V = {variance:g}$ at $\varepsilon = {float(edge.onset):.4g}$")
         data[f"delta_V{variance:g}"] = deltas.tolist()
         flat = f"it is flat at {edge.height:.2g} from ε = {float(edge.onset):.2f} on"
         words.append(
@@ -96,6 +98,8 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
         r"the onset of a plateau, $\varepsilon = \gamma(2D-1)$: beyond it $\delta = p(-D)$, however large "
         r"$\varepsilon$ becomes."
     )
+    if outside:
+        caption += f" (Outside the picture it begins {' and '.join(outside)}.)"
     alt = f"Curves of δ against ε on a logarithmic scale for D = {support}: " + "; ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)
 

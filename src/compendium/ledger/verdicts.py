@@ -42,8 +42,8 @@ MEANINGS = {
     SLIP: "one symbol, sign, index, digit or word away from what holds",
     DEPENDS: "right under one reading, wrong under another",
     BOUNDARY: "right except at an edge that is not mentioned",
-    ROUNDED: "right if an exact number takes the place of a rounded one",
-    PARTLY: "wrong in a last digit only",
+    ROUNDED: "right once the exact number replaces the rounded one that is shown",
+    PARTLY: "wrong in the last digit only",
     CONFIRMED: "right as printed",
 }
 """What each kind says of a statement, in a few words."""

@@ -246,7 +246,7 @@ def test_the_front_page_has_the_counts_of_the_ledger(pages: dict[str, Page]) -> 
 
 def test_claims_lead_to_the_notebook_that_treats_them() -> None:
     lines = {line.claim.id: line for line in (*ledger_page.load(ROOT).paper, *ledger_page.load(ROOT).ours)}
-    assert lines["ex1-p12"].notebook == "04-design-guide"  # it records the value
+    assert lines["ex1-p12"].notebook == "05-high-precision"  # it records the value
     assert lines["priv-E-ratio"].notebook == "02-privacy-of-tablebuilder"  # by its section
     assert lines["past-hole"].notebook == "15-small-counts"
     assert lines["abs-identical"].notebook == ""
