@@ -28,7 +28,7 @@ from compendium.render import errata, readme, references, report
 from compendium.run import notebooks
 from compendium.run.manifest import NUMBERS
 from compendium.run.places import ROOT, write
-from compendium.site import contrast, equations, ledger_page, proofs, reference, tools
+from compendium.site import contrast, equations, glossary, ledger_page, proofs, reference, tools
 
 OUTPUT = ROOT / "build" / "site"
 PARTS = {
@@ -114,10 +114,13 @@ def stage(source: Path, root: Path) -> None:
     for path in (*source.glob("*.md"), *source.glob("paper/*.md"), *source.glob("notebooks/**/*.ipynb")):
         write(path, rehomed(_read(path), depth=len(path.relative_to(source).parts) - 1))
     has = {name for name, path in PARTS.items() if (root / path).is_file()}
+    if "glossary" in has:
+        write(source / "glossary.md", glossary.page(_read(source / "glossary.md")))
     _fill_pages(source, has=has, ledger=ledger_page.load(root))
     for name in tools.DATA:
         if name in has:
             write(source / f"{name}.html", tools.fragment(source / f"{name}.html"))
+            write(source / f"{name}.md", tools.page(_read(source / f"{name}.md"), name))
         else:
             (source / f"{name}.md").unlink()
 
