@@ -9,10 +9,12 @@ import pytest
 from mdit_py_plugins.anchors.index import slugify
 
 ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("benchmarks", "figures", "notebooks", "paper", "proofs", "site", "src", "tests")
 DOCUMENTS = sorted(
     path
-    for pattern in ("*.md", "site/*.md", "paper/*.md", "notebooks/*.md", "proofs/*.md", "src/**/*.md", "tests/*.md")
+    for pattern in ("*.md", *(f"{folder}/**/*.md" for folder in FOLDERS))
     for path in ROOT.glob(pattern)
+    if "pages" not in path.parts  # templates of the web site
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:href|data)=\"([^\"]+)\"")
 MARKUP = re.compile(r"^(?:\([\w-]+\)=$|:::|```\{|% ).*|(?<!`)\{[a-z:]+\}`", re.MULTILINE)

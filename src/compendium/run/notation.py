@@ -60,10 +60,13 @@ def powers(html: str) -> str:
     'γ′ = −0.125'
     """
     html = POWER.sub(lambda match: _power(match[1], match[2]), html)
-    html = html.replace("&#39;", "'")  # as a page has it
-    html = NAME.sub(lambda match: match[1].replace("-", "−") + GREEK[match[2]] + match[3].replace("'", "′"), html)
+    html = NAME.sub(_letter, html.replace("&#39;", "'"))
     html = NEGATIVE.sub("−", html)
     return ERROR.sub(r"e<sub>\1</sub>", html)
+
+
+def _letter(name: re.Match[str]) -> str:
+    return name[1].replace("-", "−") + GREEK[name[2]] + name[3].replace("'", "′")
 
 
 def _power(digits: str, power: str) -> str:

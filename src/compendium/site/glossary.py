@@ -1,4 +1,4 @@
-"""The glossary for the web site: entries that Sphinx lists in its index, in the place of a list in Markdown."""
+"""The glossary for the web site: Sphinx's, with entries in its index, in the place of a list in Markdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 
 _ENTRY = re.compile(
-    r"^- (?:<a id=\"(?P<anchor>[\w-]+)\"></a>)?\*\*(?P<name>.+?)\.\*\* (?P<sentence>.+(?:\n  \S.*)*)\n\n  (?P<line>.+)$",
+    r"^- (?:<a id=\"(?P<anchor>[\w-]+)\"></a>)?\*\*(?P<name>.+?)\.\*\* (?P<sentence>.+(?:\n  \S.*)*)"
+    r"\n\n  (?P<line>.+)$",
     re.MULTILINE,
 )
 _LIST = re.compile(rf"(?:{re.sub(r'[?]P<[a-z]+>', '?:', _ENTRY.pattern)}\n*)+", re.MULTILINE)
@@ -14,7 +15,7 @@ _LIST = re.compile(rf"(?:{re.sub(r'[?]P<[a-z]+>', '?:', _ENTRY.pattern)}\n*)+", 
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry: its anchor if it is linked, its name, its sentence, and the line with symbol, code and place."""
+    """One entry: its anchor if it is linked, its name, its sentence, the line with symbol, code and place."""
 
     anchor: str
     name: str

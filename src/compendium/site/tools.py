@@ -33,10 +33,10 @@ def fragment(path: Path) -> str:
 
 
 def page(text: str, name: str) -> str:
-    """The tool's page: under the heading of its Markdown stands the tool in the place of where to find it.
+    r"""The tool's page: under the heading of its Markdown stands the tool in the place of where to find it.
 
-    >>> page("# Explorer\\n\\nOn the web pages.\\n", "explorer")
-    '# Explorer\\n\\n```{raw} html\\n:file: explorer.html\\n```\\n'
+    >>> page("# Explorer\n\nOn the web pages.\n", "explorer")
+    '# Explorer\n\n```{raw} html\n:file: explorer.html\n```\n'
     """
     return f"{text.splitlines()[0]}\n\n```{{raw}} html\n:file: {name}.html\n```\n"
 
