@@ -8,7 +8,7 @@ Local Open Scope R_scope.
 (** The weight e^(−γz²). *)
 Definition w (gamma : R) (z : Z) : R := exp (- gamma * IZR z ^ 2).
 
-(** Eq. (7): C = 1 / (2 Σ_{z=1}^D e^(−γz²) + 1). *)
+(** Eq. (7): C = 1 / (2 Σ e^(−γz²) + 1), the sum over z from 1 to D. *)
 Definition C (D : Z) (gamma : R) : R := 1 / (2 * Sum (1 <= z <= D) w gamma z + 1).
 
 (** Eq. (6): p(z) = C e^(−γz²) on [−D, D], and 0 elsewhere. *)

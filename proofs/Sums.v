@@ -11,7 +11,7 @@ Fixpoint total {T} (l : list T) (f : T -> R) : R :=
   | y :: rest => f y + total rest f
   end.
 
-(** So many integers, from a on. *)
+(** This many integers, from a on. *)
 Fixpoint from (a : Z) (count : nat) : list Z :=
   match count with
   | O => []

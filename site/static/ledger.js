@@ -10,6 +10,7 @@
   const options = Array.from(section.options);
   const first = boxes.map((box) => box.value).filter((kind) => kind !== "confirmed" && kind !== "ours");
   const names = { "ε": "epsilon", "δ": "delta", "γ": "gamma", "ι": "iota", "∞": "infinity" };
+  const hangs = claims.filter((claim) => claim.dataset.limit === "ours");
   const texts = claims.map((claim) => searchable(claim.textContent));
 
   // The names of Greek letters beside them, as few keyboards have these. Powers are raised, without a caret.
@@ -71,10 +72,11 @@
       part.hidden = !part.querySelector("article.claim:not([hidden])");
     }
     for (const box of boxes) box.parentElement.querySelector(".count").textContent = byKind[box.value] || 0;
-    limit.parentElement.querySelector(".count").textContent = hanging;
+    limit.parentElement.querySelector(".count").textContent = hanging + " of " + hangs.length;
     options.forEach((option, j) => { option.textContent = option.dataset.name + " (" + bySection[j] + ")"; });
     output.textContent = shown.paper + " of " + all.paper + " claims"
       + (shown.ours ? ", and " + shown.ours + " of " + all.ours + " statements of ours" : "");
+    window.dispatchEvent(new Event("resize"));  // what was hidden had no width
   }
 
   function update() {

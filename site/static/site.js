@@ -2,29 +2,41 @@
 (function () {
   "use strict";
   const boxes = ".table-wrapper, .math-wrapper, div.math, span.math.wide, .highlight pre, .output pre";
+  const least = 0.8;  // of its size: smaller cannot be read
 
-  // A table that is wider than the page has smaller letters; if these would be too small, its words break.
+  // A table that is wider than the page has smaller letters, as far as they can be read.
   function fit() {
     for (const box of document.querySelectorAll(".table-wrapper")) {
       const table = box.querySelector("table");
       table.style.fontSize = "";
-      table.classList.remove("tight");
+      table.classList.remove("wide");
       const wide = () => box.scrollWidth > box.clientWidth + 1;
-      for (let size = 95; size >= 60 && wide(); size -= 5) table.style.fontSize = size + "%";
-      table.classList.toggle("tight", wide());
+      for (let size = 95; size >= 100 * least && wide(); size -= 5) table.style.fontSize = size + "%";
+      table.classList.toggle("wide", wide());
     }
   }
 
-  // Boxes that scroll sideways can be reached and moved with the keyboard; others stay out of the way. A formula
-  // in a line that is too long for it, on a phone, becomes such a box.
+  // So has a formula; in a line that is too long for it, on a phone, it stands by itself.
+  function shrink() {
+    for (const formula of document.querySelectorAll("article .math")) {
+      const picture = formula.querySelector(":scope > mjx-container > svg");
+      const line = formula.closest("div.math, p, li, dd");
+      if (!picture || !line || formula.closest("td, th")) continue;  // a column is as wide as its formulas
+      formula.classList.remove("wide");
+      picture.style.width = "";
+      const width = picture.getBoundingClientRect().width;
+      const mark = formula === line ? 0 : formula.getBoundingClientRect().width - width;
+      const room = line.clientWidth - mark;
+      if (line.clientWidth === 0 || width <= room) continue;
+      picture.style.width = Math.max(least * width, room) + "px";
+      formula.classList.toggle("wide", formula !== line);
+    }
+  }
+
+  // Boxes that scroll sideways can be reached and moved with the keyboard; others stay out of the way.
   function reach() {
     fit();
-    for (const formula of document.querySelectorAll("p span.math, li span.math, dd span.math")) {
-      formula.classList.remove("wide");
-      const room = formula.closest("p, li, dd").clientWidth;
-      const alone = !formula.closest("td, th");  // in a table it makes its column as wide as it is
-      formula.classList.toggle("wide", alone && room > 0 && formula.getBoundingClientRect().width > room);
-    }
+    shrink();
     for (const box of document.querySelectorAll(boxes)) {
       if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
@@ -49,10 +61,7 @@
       const mark = next && next.nodeType === Node.TEXT_NODE && next.data.match(/^[,.;:!?)’-]+/);
       if (!mark) continue;
       next.splitText(mark[0].length);
-      const together = document.createElement("span");
-      together.className = "together";
-      formula.before(together);
-      together.append(formula, next);
+      formula.append(next);
     }
   }
 
@@ -60,6 +69,7 @@
   name();
   reach();
   window.addEventListener("resize", reach);
+  document.addEventListener("toggle", reach, true);  // what was folded had no width
   window.addEventListener("load", () => {
     reach();
     if (window.MathJax && MathJax.startup) MathJax.startup.promise.then(reach);

@@ -42,12 +42,18 @@ def latex(formula: str) -> str:
     C e^{-\gamma D^{2}} + \sum_{z=1}^{D} z^{2} p(z)
     >>> print(latex("0 < delta <= 4e-5"), latex("almost identical"), latex("0.5"), sep="|")
     0 < \delta \le 4 \cdot 10^{-5}||
+
+    A fraction with exponents has the size of a displayed one, as they could not be read otherwise.
+
+    >>> print(latex("exp(-x)/2"))
+    \displaystyle \frac{e^{-x}}{2}
     """
     try:
         tree = ast.parse(formula, mode="eval").body
-        return _set(tree, formula) if formula.isascii() and set(formula) & set("*/(<>=^+%") else ""
+        found = _set(tree, formula) if formula.isascii() and set(formula) & set("*/(<>=^+%") else ""
     except (SyntaxError, NotImplementedError):
         return ""
+    return rf"\displaystyle {found}" if r"\frac" in found and "e^{" in found else found
 
 
 def markdown(printed: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from compendium.run.notation import prose
 from compendium.run.places import ROOT
 
 FOLDER = "proofs"
@@ -105,10 +106,10 @@ def page(root: Path = ROOT, link: Callable[[str], str] | None = None) -> str:
     for path in files(root):
         source = path.read_text(encoding="utf-8")
         title = source.partition("(** ")[2].partition(" *)")[0].removesuffix(".")
-        blocks.append(f"## {title} (`{path.name}`)")
+        blocks.append(f"## {prose(title)} (`{path.name}`)")
         for one in stated(source):
             if not one.is_theorem:
-                blocks.append(f"**{one.name}.** {one.words}\n\n{_coq(one.text)}")
+                blocks.append(f"**{one.name}.** {prose(one.words)}\n\n{_coq(one.text)}")
             elif one.name in theorems:
                 blocks.append(_shown(theorems[one.name], link))
     return "\n\n".join(blocks)
@@ -118,7 +119,7 @@ def _shown(theorem: Theorem, link: Callable[[str], str] | None) -> str:
     known = ", ".join(map(link or "`{}`".format, theorem.claims))
     place = f"*{theorem.place}{'; ledger: ' if known else ''}{known}.*"
     address = f"({theorem.address})=\n" if link else ""
-    return f"{address}### {theorem.name}\n\n{theorem.words} {place}\n\n{_coq(theorem.text)}"
+    return f"{address}### {theorem.name}\n\n{prose(theorem.words)} {place}\n\n{_coq(theorem.text)}"
 
 
 def _coq(text: str) -> str:

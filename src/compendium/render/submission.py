@@ -54,7 +54,7 @@ def codecheck(files: Iterable[str]) -> str:
             "reference": f"Not published. A replication of: {_source().words()}",
         },
     }
-    return f"---\n{UNCHECKED}{_yaml(about)}"
+    return f"%YAML 1.1\n---\n{UNCHECKED}{_yaml(about)}"
 
 
 def comment(path: str) -> str:
@@ -72,13 +72,13 @@ def comment(path: str) -> str:
 
 
 def metadata(numbers: Mapping[str, Any], ledger: Mapping[str, Any]) -> str:
-    """The metadata of the replication article, in the order of the template."""
+    """The metadata of the replication article, in the order of the template; a star is the contact author."""
     known = report.citation()
     names = [author["name"] for author in known["authors"]]
     about = {
         "title": report.title(),
-        "authors": [{"name": name, "orcid": None, "email": None, "affiliations": "*"} for name in names],
-        "affiliations": [{"code": None, "name": None, "address": None}],
+        "authors": [{"name": name, "orcid": None, "email": None, "affiliations": "1,*"} for name in names],
+        "affiliations": [{"code": 1, "name": None, "address": None}],
         "keywords": ", ".join([*known["keywords"], "rescience c", "python"]),
         "code": [{"url": known.get("repository-code")}, {"doi": known.get("doi")}, {"swh": None}],
         "data": [{"url": None}, {"doi": None}],

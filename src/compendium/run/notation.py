@@ -11,11 +11,12 @@ EXPONENT = re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)|\^([−-]?\w+)")
 STAR = re.compile(r"(?<=\b[DEFz])\*(?!\*)")
 POWER = re.compile(r"(?<![\w.])(-?\d[\d.]*)[eE]([-+]?\d+)\b")
 GREEK = {"gamma": "γ", "eps": "ε", "delta": "δ", "iota": "ι"}
-NAME = re.compile(rf"(?<![\w-])(-?)({'|'.join(GREEK)})(?= = )")
+NAME = re.compile(rf"(?<![\w-])(-?)({'|'.join(GREEK)})('?)(?= = )")
 """The letters as the cases of the ledger name them."""
+NEGATIVE = re.compile(r"(?<= = )-(?=\d)")
 ERROR = re.compile(r"(?<![\w./-])e(8|16|32|K)\b")
 """The errors with 2^8, 2^16 and 2^32 keys, as the ledger names them."""
-INDEX = re.compile(r"(?<=[δγ])_(\d+|\w)")
+INDEX = re.compile(r"(?:(?<=[δγΣ])|(?<=\bA))_(\d+|\w)")
 
 
 def raised(text: str) -> str:
@@ -55,10 +56,17 @@ def powers(html: str) -> str:
 
     >>> powers("first at eps = 0.7, -iota = 1e-5")
     'first at ε = 0.7, −ι = 10<sup>−5</sup>'
+    >>> powers("gamma' = -0.125")
+    'γ′ = −0.125'
     """
     html = POWER.sub(lambda match: _power(match[1], match[2]), html)
-    html = NAME.sub(lambda match: match[1].replace("-", "−") + GREEK[match[2]], html)
+    html = NAME.sub(_letter, html.replace("&#39;", "'"))
+    html = NEGATIVE.sub("−", html)
     return ERROR.sub(r"e<sub>\1</sub>", html)
+
+
+def _letter(name: re.Match[str]) -> str:
+    return name[1].replace("-", "−") + GREEK[name[2]] + name[3].replace("'", "′")
 
 
 def _power(digits: str, power: str) -> str:

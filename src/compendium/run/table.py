@@ -16,8 +16,13 @@ MISSING = ("", "–")
 
 
 def set_cell(cell: str) -> str:
-    """A cell for Markdown."""
-    return notation.markdown(notation.number(cell)).replace("|", r"\|")
+    """A cell for Markdown.
+
+    >>> set_cell("1e-05"), set_cell("their median: 1e-5")
+    ('1·10<sup>−5</sup>', 'their median: 10<sup>−5</sup>')
+    """
+    number = notation.number(cell)
+    return (notation.prose(cell) if number == cell else number).replace("|", r"\|")
 
 
 class Table:

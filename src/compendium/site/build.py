@@ -28,7 +28,7 @@ from compendium.render import errata, readme, references, report
 from compendium.run import notebooks
 from compendium.run.manifest import NUMBERS
 from compendium.run.places import ROOT, write
-from compendium.site import contrast, equations, ledger_page, proofs, reference, tools
+from compendium.site import contrast, equations, glossary, ledger_page, proofs, reference, tools
 
 OUTPUT = ROOT / "build" / "site"
 PARTS = {
@@ -114,10 +114,13 @@ def stage(source: Path, root: Path) -> None:
     for path in (*source.glob("*.md"), *source.glob("paper/*.md"), *source.glob("notebooks/**/*.ipynb")):
         write(path, rehomed(_read(path), depth=len(path.relative_to(source).parts) - 1))
     has = {name for name, path in PARTS.items() if (root / path).is_file()}
+    if "glossary" in has:
+        write(source / "glossary.md", glossary.page(_read(source / "glossary.md")))
     _fill_pages(source, has=has, ledger=ledger_page.load(root))
     for name in tools.DATA:
         if name in has:
             write(source / f"{name}.html", tools.fragment(source / f"{name}.html"))
+            write(source / f"{name}.md", tools.page(_read(source / f"{name}.md"), name))
         else:
             (source / f"{name}.md").unlink()
 
@@ -210,11 +213,56 @@ def mended(html: str) -> str:
         '<th class="head"><p></p></th>': "<td></td>",
     }.items():
         html = html.replace(original, better)
+    html = _DISPLAYED.sub(_wrapping, html)
+    html = "".join(part if place % 2 else bound(part) for place, part in enumerate(_CODE.split(html)))
     # The parameters of a long signature are no list of definitions, as which Sphinx marks them.
     for signature in re.findall(r"<dl>\s*<dd>.*?</dl>", html, re.DOTALL):
         lines = signature.replace("<dd>", '<div class="sig-line">')
         html = html.replace(signature, re.sub(r"(</?)d[dl]>", r"\1div>", lines))
     return html
+
+
+_DISPLAYED = re.compile(r'(<div class="math notranslate nohighlight">)\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
+_CODE = re.compile(r"(<(?:pre|code|script|style)\b.*?</(?:pre|code|script|style)>)", re.DOTALL)
+
+
+def bound(html: str) -> str:
+    r"""HTML in whose text no line ends inside (ε, δ) or D = 10.
+
+    >>> bound("<p>an (ε, δ) with D = 10, or not</p>")
+    '<p>an (ε,\xa0δ) with D\xa0=\xa010, or not</p>'
+    """
+    outside = "(?![^<>]*>)"  # of a tag
+    html = re.sub(rf"(\(ε(?:<sup>Q</sup>)?,) (?=δ){outside}", "\\1\xa0", html)
+    relation = r"(?<![\w.])([A-Zγδειλ]) (=|≈|≤|≥|&lt;|&gt;) (?=[\d−])"
+    return re.sub(relation + outside, "\\1\xa0\\2\xa0", html)
+
+
+def _wrapping(formula: re.Match[str]) -> str:
+    """A displayed formula; several with gaps between become formulas that may stand below each other."""
+    parts = pieces(formula[2])
+    if len(parts) == 1:
+        return formula[0]
+    spans = (f'<span class="math">\\(\\displaystyle {part}\\)</span>' for part in parts)
+    return f"{formula[1]}{chr(10).join(spans)}</div>"
+
+
+def pieces(formula: str) -> list[str]:
+    r"""The formulas between the gaps of one, where a gap is not inside of anything.
+
+    >>> pieces(r"a = b,\qquad c = d.")
+    ['a = b,', 'c = d.']
+    >>> pieces(r"\begin{aligned} a \qquad b \end{aligned}")
+    ['\\begin{aligned} a \\qquad b \\end{aligned}']
+    """
+    found, depth = [""], 0
+    for part in re.findall(r"\\[a-zA-Z]+|\\.|[{}]|[^\\{}]+", formula, re.DOTALL):
+        depth += (part in ("{", r"\begin", r"\left")) - (part in ("}", r"\end", r"\right"))
+        if part == r"\qquad" and depth == 0:
+            found.append("")
+        else:
+            found[-1] += part
+    return [part.strip() for part in found]
 
 
 def _replace(output: Path, new: Path, old: Path) -> None:

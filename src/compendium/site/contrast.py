@@ -2,7 +2,8 @@
 
 Okabe and Ito's colours are made for areas and lines. As text on white, half of them are too faint, and on
 a dark page others are. A partner is the same colour, mixed with as much black or white as it takes to reach
-the contrast that WCAG 2 (level AA) asks of text.
+the contrast that WCAG 2 (level AA) asks of text. On a dark page figures are turned round, and
+areas with them.
 """
 
 from __future__ import annotations
@@ -60,11 +61,28 @@ def partner(colour: str, *, dark: bool) -> str:
     return mixed
 
 
+FILTER = "invert(.92) hue-rotate(180deg)"
+"""What makes a figure, drawn on white, one on dark ground: its lightness is turned round, its hues stay."""
+
+
+def turned(colour: str) -> str:
+    """What the filter makes of a colour: areas of a dark page have the colours of the figures there.
+
+    >>> turned("#ffffff"), turned("#0072B2")
+    ('#141414', '#4cace2')
+    """
+    red, green, blue = (0.92 - 0.84 * part / 255 for part in _parts(colour))
+    grey = 2 * (0.213 * red + 0.715 * green + 0.072 * blue)
+    return "#" + bytes(round(255 * min(1, max(0, grey - part))) for part in (red, green, blue)).hex()
+
+
 def css() -> str:
     """``palette.css``: ``--blue`` and so on for areas and lines, ``--blue-text`` for text."""
     light = {f"--{name}": colour for name, colour in COLOURS.items()}
     light |= {f"--{name}-text": partner(colour, dark=False) for name, colour in COLOURS.items()}
-    dark = {name: partner(COLOURS[name[2:].removesuffix("-text")], dark=True) for name in light}
+    dark = {f"--{name}": turned(colour) for name, colour in COLOURS.items()}
+    dark |= {f"--{name}-text": partner(colour, dark=True) for name, colour in COLOURS.items()}
+    dark["--figures"] = FILTER
     return (
         f"body {{\n{_lines(light)}}}\n\n"
         "@media not print {\n"

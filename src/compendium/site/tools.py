@@ -32,6 +32,15 @@ def fragment(path: Path) -> str:
     return pages.from_string(path.read_text(encoding="utf-8")).render(data, words=data)
 
 
+def page(text: str, name: str) -> str:
+    r"""The tool's page: under the heading of its Markdown stands the tool in the place of where to find it.
+
+    >>> page("# Explorer\n\nOn the web pages.\n", "explorer")
+    '# Explorer\n\n```{raw} html\n:file: explorer.html\n```\n'
+    """
+    return f"{text.splitlines()[0]}\n\n```{{raw}} html\n:file: {name}.html\n```\n"
+
+
 def _groups(fields: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]]:
     """The fields of each group, with their names."""
     return [

@@ -9,12 +9,13 @@ import sys
 import typing
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from compendium.course import exercises
 from compendium.run import notebooks
+from compendium.site import glossary
 from tablebuilder_dp.cli import main
 from tablebuilder_dp.cli.answers import PROGRAM
 
@@ -63,19 +64,7 @@ CLAIMS = {  # what the prose says, and how the page's own code computes it
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-class Entry(NamedTuple):
-    """One entry of the glossary: its name, its sentence, and the line with symbol, code and place."""
-
-    name: str
-    sentence: str
-    line: str
-
-
-ENTRIES = [
-    Entry(name, " ".join(sentence.split()), line)
-    for block in re.findall(r"```\{glossary\}\n(.*?)```", GLOSSARY, re.DOTALL)
-    for name, sentence, line in re.findall(r"^(\S.*)\n((?:  .+\n)+)\n  (.+)$", block, re.MULTILINE)
-]
+ENTRIES = glossary.entries(GLOSSARY)
 NAMES = [entry.name for entry in ENTRIES]
 SYMBOLS = r"""\varepsilon; \delta; D; V; C; \gamma; \iota; s; n; N; Z; S; E; z^*; E^*; F^*; D^*; f(x);
  M(x); q(x); p(z); c(z); w(z); H(Z); x'; [a, b]; p_Z(Z = z); \mathcal{X}; \mathcal{Y};
@@ -231,7 +220,7 @@ def test_every_entry_of_the_glossary_was_understood() -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
-def test_an_entry_is_one_sentence_with_names_that_exist(entry: Entry) -> None:
+def test_an_entry_is_one_sentence_with_names_that_exist(entry: glossary.Entry) -> None:
     assert re.fullmatch(r"[A-Z$\\].*\.", entry.sentence)
     assert not re.search(r"[.?!] [A-Z]", entry.sentence)
     assert re.search(r"\*[Ff]irst met\*", entry.line)
@@ -289,7 +278,7 @@ def test_every_symbol_of_the_paper_has_an_entry(symbol: str) -> None:
 
 def test_sphinx_builds_the_glossary_without_a_warning(tmp_path: Path) -> None:
     """With nearly empty pages in place of the notebooks; links to entries must find them."""
-    text = GLOSSARY.replace(".ipynb", ".md").replace("](../", "](")  # as the site's build places it
+    text = glossary.page(GLOSSARY).replace(".ipynb", ".md").replace("](../", "](")  # as the site's build does
     settings = {
         "extensions": ["myst_parser"],
         "myst_enable_extensions": ["dollarmath"],

@@ -39,7 +39,7 @@ TEMPLATE = {
 """The fields of the template of ReScience C in its order, and what a list of them holds."""
 FOR_OTHERS = {
     "authors": {"orcid", "email"},
-    "affiliations": {"code", "name", "address"},
+    "affiliations": {"name", "address"},
     "code": {"url", "doi", "swh"},
     "data": {"url", "doi"},
     "replication": {"url", "doi"},
@@ -54,10 +54,10 @@ FOR_OTHERS = {
 
 def misconfigured(text: str) -> list[str]:
     """The rules of CODECHECK's specification 1.0, for what an author writes, that a text breaks."""
+    if not re.match(r"%YAML 1\.\d\n---\n", text):
+        return ["the document does not start with the version of YAML and ---"]
     about = yaml.safe_load(text)
     found = []
-    if not re.match(r"(%YAML \S+\n)?---\n", text):
-        found.append("the document does not start with ---")
     if about.get("version") != "https://codecheck.org.uk/spec/config/1.0/":
         found.append("version is not that of the specification")
     listed = about.get("manifest")
@@ -109,6 +109,7 @@ def test_the_codecheck_keeps_the_rules() -> None:
     ("old", "new"),
     [
         ("---\n", ""),
+        ("%YAML 1.1\n", ""),
         ("config/1.0/", "config/0.1/"),
         ("manifest:", "list:"),
         ("- file: figures", "- path: figures"),
@@ -136,7 +137,10 @@ def test_the_metadata_have_the_fields_of_the_template() -> None:
     assert empty(about) == FOR_OTHERS
     assert about["title"].startswith("[Re] ")
     assert about["type"] == "Replication"
-    assert any("*" in author["affiliations"] for author in about["authors"])
+    codes = {str(item["code"]) for item in about["affiliations"]}
+    named = [author["affiliations"].split(",") for author in about["authors"]]
+    assert sum("*" in those for those in named) == 1
+    assert all(len(those) > 1 and set(those) <= {*codes, "*"} for those in named)
     assert (ROOT / about["bibliography"]).is_file()
     assert about["replication"][1]["bib"] in {source.key for source in references.read()}
     assert {item["role"] for item in about["contributors"]} == {"editor", "reviewer"}

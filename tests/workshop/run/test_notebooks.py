@@ -571,7 +571,8 @@ def check_guide(text: str, *, epsilon: float, delta: float, slack: float) -> Non
         assert re.findall(r"D\* = (\d+)", text) == [str(best)]
         rows = re.findall(r"^\| (\d+) \| (\S+) \| (reaches|misses) \|$", text, re.MULTILINE)
         assert [int(row[0]) for row in rows] == list(range(max(1, best - 2), best + 2))
-        assert re.findall(r"the wanted δ = (\S+) \|", text) == [str(delta)]
+        heading = set_cell(f"the wanted δ = {delta}").replace("−", "-")
+        assert re.findall(r"the wanted δ = \S+(?= \|)", text) == [heading]
         for number, value, word in rows:
             assert mpmath.mpf(value) == mpmath.mpf(mpmath.nstr(edge(int(number)), 7))
             assert (word == "reaches") == (edge(int(number)) <= wanted)
