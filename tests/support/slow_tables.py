@@ -47,11 +47,19 @@ def input_digest(secret: bytes, source: Any) -> bytes:
             content += len(path.read_bytes()).to_bytes(8, "big") + path.read_bytes()
     else:
         stream = io.BytesIO()
-        with pa.ipc.new_stream(stream, source.schema) as writer:
-            writer.write_table(source)
+        columns = {name: plain(source[name]) for name in source.column_names}
+        with pa.ipc.new_stream(stream, pa.table(columns).schema) as writer:
+            writer.write_table(pa.table(columns), max_chunksize=2**16)
         content = stream.getvalue()
     sealed = AESGCM(derived(secret, "input tag")).encrypt(bytes(12), b"", content)  # the tag alone: GMAC
     return hmac.digest(derived(secret, "input digest"), sealed, "sha256")
+
+
+def plain(column: pa.ChunkedArray) -> pa.Array:
+    """A column without dictionaries, its texts all of one kind."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    texts = pa.types.is_string(kind) or pa.types.is_string_view(kind)
+    return column.cast(pa.large_string() if texts else kind).combine_chunks()
 
 
 def weights_digest(table: Table) -> bytes:

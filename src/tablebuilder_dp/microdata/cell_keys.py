@@ -38,6 +38,8 @@ KINDS = ("cells", "records", "sums")
 BITS = 64
 """The bits of a key of the first two kinds."""
 
+_ROWS = 1 << 16
+
 CIPHER = "AES-256-CMAC, under keys that HKDF-SHA256 derives from the secret"
 
 Keys = NDArray[np.uint64]
@@ -101,7 +103,9 @@ def of_decimals(fractions: Keys, keysize: int) -> Keys:
 def of_empty_cells(hidden: secret.Secret, descriptions: Any, keysize: int) -> Keys:
     """Beside `of_sums`: a cell without people has a key from its description."""
     hashed = secret.hashes(hidden, "empty cells", descriptions)
-    return hashed[:, 0].astype(np.uint64) * np.uint64(keysize) >> np.uint64(cellkey.BITS)
+    if keysize <= 2**cellkey.BITS:
+        return hashed[:, 0].astype(np.uint64) * np.uint64(keysize) >> np.uint64(cellkey.BITS)
+    return np.array([key * keysize >> BITS for key in _first_64(hashed).tolist()], dtype=np.uint64)
 
 
 def _first_64(words: NDArray[np.uint32]) -> Keys:
@@ -186,14 +190,27 @@ def _of_files(source: Any, paths: Sequence[Path], stopped: threading.Event) -> I
 
 
 def _of_table(source: Any) -> Iterator[bytes | memoryview]:
-    """The Arrow stream of a table, batch by batch, without what the software that made it says of itself."""
+    """The Arrow stream of a table, batch by batch.
+
+    Without what the software that made it says of itself, and whatever pieces and kinds of text it is in.
+    """
     table = sources.arrow_table(source)
-    table = pa.table(table.columns, [field.name for field in table.schema])
+    table = pa.table([_plain(column) for column in table.columns], [field.name for field in table.schema])
     stream = io.BytesIO()
     with pa.ipc.new_stream(stream, table.schema) as writer:
-        for batch in table.to_batches():
+        for batch in table.to_batches(_ROWS):
             writer.write_batch(batch)
             yield stream.getvalue()
             stream.seek(0)
             stream.truncate()
     yield stream.getvalue()
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece, texts of one kind."""
+    if pa.types.is_dictionary(column.type):
+        column = pa.chunked_array([part.dictionary.take(part.indices) for part in column.chunks] or [[]])
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_string_view(kind):
+        kind = pa.large_string()
+    return pa.concat_arrays(column.cast(kind).chunks or [pa.array([], kind)])

@@ -339,9 +339,10 @@ def exposed(cells: Cells) -> int:
     """How many cells with people have just one person fewer than one of their totals."""
     index = _index(cells.places, cells.shape)
     near_total = np.zeros(len(index), dtype=bool)
-    for variable, known in enumerate(cells.categories):
+    totals = np.array([len(known) for known in cells.categories])
+    for summed in (list(axis[depth:]) for axis in cells.layout.axes for depth in range(len(axis))):
         above = cells.places.copy()
-        above[:, variable] = len(known)
+        above[:, summed] = totals[summed]
         wanted = _index(above, cells.shape)
         place = np.minimum(np.searchsorted(index, wanted), len(index) - 1)
         one_more = (index[place] == wanted) & (cells.counts[place] == cells.counts + 1)

@@ -184,7 +184,61 @@ def test_the_same_records_have_the_same_digest_whoever_holds_them(tmp_path: Path
     assert digest(frame) == digest(frame.set_index([[5, 6]]).reset_index(drop=True))
     named = [microdata.Csv(tmp_path / "people.csv", encoding=name) for name in ("latin1", "iso-8859-1")]
     assert digest(named[0]) == digest(named[1])
-    assert digest(table) != digest(table.rename_columns(["a", "m"]))
+    assert digest(pa.concat_tables([table.slice(0, 1), table.slice(1)])) == digest(table)
+    assert digest(pl.from_arrow(table)) == digest(table)
+    different = [
+        table.rename_columns(["a", "m"]),
+        table.select(["n", "a"]),
+        table.set_column(0, "a", [["xy", ""]]),
+        table.set_column(0, "a", [["x", None]]),
+        table.set_column(1, "n", pa.chunked_array([pa.array([1, 2], pa.int32())])),
+        table.slice(0, 1),
+    ]
+    assert len({digest(other) for other in [table, *different]}) == 1 + len(different)
+
+
+@pytest.mark.parametrize("decimals", [2, 9, 10, 12, 19])
+def test_empty_cells_get_every_noise_of_a_table_of_any_number_of_decimals(
+    decimals: int, whole: dict[str, Any]
+) -> None:
+    unit = 10**decimals
+    ends = (unit // 4, unit // 2, unit)
+    orders = [Segments(ends, (0, 1, 2))] * 2
+    table = PerturbationTable.of_segments(orders, keysize=unit, support=2)
+    made = microdata.perturb(
+        pa.table({"a": ["0"], "k": [0.5]}),
+        by=["a"],
+        categories={"a": [str(n) for n in range(400)]},
+        protection=microdata.from_table(table),
+        record_keys=["k"],
+        secret_file=whole["secret_file"],
+        audit=True,
+    )
+    noise = made.table["noise"].to_pylist()[1:]
+    assert [70 < noise.count(value) < 130 for value in (0, 1)] == [True, True]
+    assert 160 < noise.count(2) < 240
+    again = microdata.apply(
+        made.table, made.protection, by=["a"], count="true_count", cell_key="cell_key", audit=True
+    )
+    assert again.table["noise"].to_pylist()[1:] == noise
+
+
+def test_a_cell_one_person_below_a_total_two_levels_up_is_counted() -> None:
+    """The level between them has one category and so no row of its own."""
+    paths = [["N", "N1", "N1a"], ["N", "N2", "N2a"], ["S", "S1", "S1a"]]
+    people = [paths[0], *[paths[1]] * 9, *[paths[2]] * 5]
+    columns = {name: [path[place] for path in people] for place, name in enumerate(["r", "d", "m"])}
+    keys = np.random.default_rng(2).integers(1, 2**32, (4, len(people)))
+    records = pa.table({**columns, **dict(zip(KEYS, keys, strict=True))})
+    made = microdata.perturb(
+        records,
+        by=["r", "d", "m"],
+        margins=True,
+        nested=[["r", "d", "m"]],
+        categories={"m": paths},
+        protection=TABLE,
+    )
+    assert made.exposed == 1  # 9 of N2a, 10 of N
 
 
 @pytest.mark.parametrize("other", ["A 1", "A  1", "A1\t", "A\u200b1", "\u00a0A1", "A1\r"])
