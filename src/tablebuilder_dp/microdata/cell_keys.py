@@ -208,9 +208,13 @@ def _of_table(source: Any) -> Iterator[bytes | memoryview]:
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
     """A column in one piece, texts of one kind."""
-    if pa.types.is_dictionary(column.type):
-        column = pa.chunked_array([part.dictionary.take(part.indices) for part in column.chunks] or [[]])
-    kind = column.type
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_string(kind) or pa.types.is_string_view(kind):
         kind = pa.large_string()
-    return pa.concat_arrays(column.cast(kind).chunks or [pa.array([], kind)])
+    parts = [
+        part.dictionary.cast(kind).take(part.indices)
+        if isinstance(part, pa.DictionaryArray)
+        else part.cast(kind)
+        for part in column.chunks
+    ]
+    return pa.concat_arrays(parts or [pa.array([], kind)])
