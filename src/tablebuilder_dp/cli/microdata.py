@@ -22,7 +22,7 @@ from tablebuilder_dp.beyond.promise import CELLS_MAX
 from tablebuilder_dp.beyond.symmetric import RULES
 from tablebuilder_dp.cli.answers import Answer, Register
 from tablebuilder_dp.cli.paper import add_slack
-from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support import files, parameters
 
 KEYS = "record_key_1 record_key_2 record_key_3 record_key_4"
 KINDS = ("cells", "records", "sums")
@@ -478,6 +478,7 @@ def _apply(options: argparse.Namespace) -> Answer:
 def _categories(path: str | None) -> dict[str, Any]:
     if path is None:
         return {}
+    files.check_local(path, "categories")
     try:
         categories = json.loads(Path(path).read_text(encoding="utf-8"))
     except UnicodeDecodeError:

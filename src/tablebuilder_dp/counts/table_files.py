@@ -51,6 +51,7 @@ def read(path: str | PathLike[str]) -> PerturbationTable:
     leaps in i: bytes that are not UTF-8 are shown in it, a first line that is no header is not, as the file
     may be anything.
     """
+    files.check_local(path, "table")
     with Path(path).open(encoding="utf-8-sig", errors="backslashreplace") as file:
         return read_lines(str(path), iter(partial(file.readline, _LONG), ""))
 

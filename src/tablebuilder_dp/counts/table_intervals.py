@@ -36,10 +36,14 @@ class Lines:
     number: int = 1
 
     def __iter__(self) -> Iterator[str]:
+        blank = 0
         for line in self.rest:
-            self.number += 1
             if not line.strip():
+                blank += 1  # blank lines may stand at the end
                 continue
+            self.number += 1 + blank
+            if blank:
+                raise self.wrong("the first after the last, as a line before it is blank", line)
             if self.number > LINES_MAX + 1:
                 raise self.wrong(f"the last, as a table has at most {LINES_MAX} lines", line)
             yield line

@@ -217,7 +217,7 @@ _DECIMAL = re.compile(r"\s*[0-9]*[.,][0-9]*(e-?[0-9]+)?\s*|\s*[0-9]+e-[0-9]+\s*"
 def _component(records: Records, name: str, *, single: bool) -> Column:
     """A column of record keys: integers or, if it is the only one, decimals in [0, 1), as R has them.
 
-    Whether a column of texts has decimals is seen in the first that is not 0, with a point or a comma.
+    Whether a column of texts has decimals is seen in the first with a point, a comma or a negative exponent.
     Numbers above 1 are integers, as pandas has them where some were missing.
     """
     found = column(records, name, "record_keys")
@@ -229,7 +229,8 @@ def _component(records: Records, name: str, *, single: bool) -> Column:
             f"record_keys must name columns of {allowed}, got {name!r}, which is of type {found.kind}"
         )
     if found.kind == "text" and single:
-        asked = f"SELECT {found.alias} AS k FROM {records.view} WHERE {found.alias} <> '0' LIMIT 1"  # noqa: S608
+        parts = " OR ".join(f"{found.alias} LIKE '%{part}%'" for part in (".", ",", "e-", "E-"))
+        asked = f"SELECT {found.alias} AS k FROM {records.view} WHERE {parts} LIMIT 1"  # noqa: S608
         first = records.query(asked)["k"].to_pylist()
         if first and _DECIMAL.fullmatch(first[0]):
             plain = f"CASE WHEN TRANSLATE({found.alias}, '0123456789.,eE+- ', '') = '' THEN {found.alias} END"

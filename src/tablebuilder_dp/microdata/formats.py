@@ -30,6 +30,7 @@ def suffix(path: str | Path, name: str) -> str:
     """
     if not isinstance(path, str | Path):
         raise parameters.wrong_type(name, "the path of a file", path)
+    files.check_local(path, name)
     kind = Path(path).suffix.lower()
     if kind not in (".parquet", ".csv") or Path(path).is_dir():
         raise parameters.wrong_value(name, "a file whose name ends in .parquet or .csv", str(path))

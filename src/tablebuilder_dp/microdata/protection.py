@@ -67,6 +67,14 @@ class Protection:
         return replace(self, table=self.as_written or self.table, as_written=None)
 
     @property
+    def for_bits(self) -> Protection:
+        """The same for keys of so many bits, of which a table has all or the leading ones."""
+        size = self.table.keysize
+        if not isinstance(self.table, PerturbationTable) or not size & (size - 1):
+            return self
+        return replace(self, table=perturbation.requantised(self.table, 2**BITS), as_written=None)
+
+    @property
     def keeps_empty(self) -> bool:
         """Whether empty cells get no noise."""
         row = self.table.rows[0] if isinstance(self.table, PerturbationTable) else self.table
@@ -214,8 +222,9 @@ def from_table(table: Any) -> Protection:
     """
     source = file = None
     if not isinstance(table, PerturbationTable | str | Path):
-        text = io.BytesIO()
-        pyarrow.csv.write_csv(sources.arrow_table(table), text)
+        text, columns = io.BytesIO(), sources.arrow_table(table)
+        index = [name for name in columns.column_names if name.startswith("__index_level_")]  # of pandas
+        pyarrow.csv.write_csv(columns.drop_columns(index), text)
         table = table_files.read_lines("the table", iter(text.getvalue().decode().splitlines()))
     if not isinstance(table, PerturbationTable):
         file, source, table = Path(table).resolve(), Path(table).name, table_files.read(table)

@@ -260,6 +260,8 @@ def perturb(
     chosen = _kind(keys, protection)
     names = _record_keys(chosen, record_keys)
     hidden = _secret(chosen, edition, secret_file)
+    if len(names) > 1:
+        protection = protection.for_bits
     if hidden is None and not protection.keeps_empty:
         raise ValueError(
             "secret_file must be given, as this noise perturbs empty cells too, with keys from the secret"
@@ -311,7 +313,7 @@ def perturb(
         source = sources.arrow_table(source)  # once, as a stream can be read only once
     with ExitStack() as reading:
         opened = reading.enter_context(records.opened(source, spark=spark, memory=memory))
-        if hidden is not None:
+        if names and hidden is not None:
             _check_secret(opened, hidden)
         digest = None
         if chosen == "cells" and hidden is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.files import ADDRESS
 
 DIGITS = 15
 """A decimal of this many digits is a number, as float64 holds all of them."""
@@ -30,8 +30,6 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 """How a file begins whose encoding is known by that."""
-
-_ADDRESS = re.compile(r"(?!file:)((?:[A-Za-z][A-Za-z0-9+.-]+:)+)/")
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ def refuse_address(source: Any) -> None:
 
     Raises ValueError, with the ways to do it.
     """
-    if address := _ADDRESS.match(str(origin(source))) if is_place(source) else None:
+    if address := ADDRESS.match(str(origin(source))) if is_place(source) else None:
         raise ValueError(
             f"records must be a file of this machine or a table in memory, got an address, {address[1]}//…: "
             "download it, or read it in Python (duckdb, pyarrow.dataset, pandas.read_sql) and give the "
@@ -251,6 +249,11 @@ def _dialect(given: Csv) -> Dialect:
         start = file.read(3)
     marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
     encoding = codecs.lookup(given.encoding or marked or "utf-8").name  # one name for all its aliases
+    if marked and given.encoding and not encoding.startswith(marked[:6].rstrip("-")):
+        allowed = (
+            f"left out, or that of the mark at the beginning of {str(place)!r}, {marked[:6].rstrip('-')}"
+        )
+        raise parameters.wrong_value("encoding", allowed, given.encoding)
     if encoding in ("utf-8-sig", "ascii"):
         encoding = "utf-8"
     written = Dialect(given.delimiter or "", encoding, given.header, gzipped)

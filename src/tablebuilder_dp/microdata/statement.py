@@ -126,7 +126,7 @@ def of_given(
         "neighbours": NEIGHBOURS[0],
         "noise": _noise(protection),
         "whole_table": dict(NOTHING),
-        "one_cell": one_cell(protection.table, level),
+        "one_cell": one_cell(protection.table, level, left_out=form.suppress_below is not None),
         "two_cells_one_person_apart": one_apart(protection.table),
         "perturbs_empty_cells": not protection.keeps_empty,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -22,6 +23,19 @@ _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
 }
+
+
+ADDRESS = re.compile(r"(?!file:)((?:[A-Za-z][A-Za-z0-9+.-]+:)+)/")
+"""How an address begins that is no file of this machine."""
+
+
+def check_local(place: Any, name: str) -> None:
+    """Refuse an address such as s3://…; only its beginning is told, as the rest may have a password.
+
+    Raises ValueError for one.
+    """
+    if address := ADDRESS.match(str(place)):
+        raise ValueError(f"{name} must be a file of this machine, got an address, {address[1]}//…")
 
 
 def inputs(*given: Any) -> tuple[Path, ...]:

@@ -17,7 +17,7 @@ from tablebuilder_dp import microdata
 from tablebuilder_dp.counts import perturbation_table
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable, Segments
 from tablebuilder_dp.counts.rows import OfVariance
-from tablebuilder_dp.microdata import cell_keys, secret
+from tablebuilder_dp.microdata import cell_keys, secret, statement
 from tablebuilder_dp.microdata.record_keys import KEYS
 
 NAME = "Hans Meier"
@@ -131,6 +131,9 @@ def test_integers_of_text_sort_as_integers_in_one_order(tmp_path: Path, whole: d
 def test_record_keys_as_r_and_pandas_have_them(tmp_path: Path) -> None:
     """R writes the decimal 0 as 0; pandas makes integers floats where one is missing."""
     options: dict[str, Any] = {"by": ["a"], "protection": TABLE, "record_keys": ["k"], "audit": True}
+    for zero in ("0", "00", "-0"):
+        (tmp_path / "people.csv").write_text(f"a,k\nx,{zero}\nx,0.25\ny,1e-05\n")
+        assert len(microdata.perturb(tmp_path / "people.csv", **options).table) == 2
     (tmp_path / "people.csv").write_text("a,k\nx,0\nx,0.25\ny,1e-05\n")
     found = microdata.perturb(tmp_path / "people.csv", **options).table
     assert found["cell_key"].to_pylist() == [0.25, 1e-05]
@@ -153,6 +156,23 @@ def test_record_keys_as_r_and_pandas_have_them(tmp_path: Path) -> None:
             microdata.perturb(tmp_path / "people.csv", **{**options, "record_keys": ["k"]})
 
 
+@pytest.mark.parametrize("place", ["s3://bucket/a.csv", "https://host/a.csv"])
+def test_addresses_of_other_files_are_refused_too(place: str, whole: dict[str, Any]) -> None:
+    told = f"must be a file of this machine, got an address, {place.partition('/')[0]}//…$"
+    with pytest.raises(ValueError, match=f"^table {told}"):
+        microdata.from_table(place)
+    with pytest.raises(ValueError, match=f"^output {told}"):
+        microdata.perturb(pa.table({"a": ["x"]}), by=["a"], **whole).write(place)
+
+
+def test_a_mark_and_another_encoding_are_refused(tmp_path: Path, whole: dict[str, Any]) -> None:
+    (tmp_path / "people.csv").write_bytes("a,b\nÅbo,1\n".encode("utf-8-sig"))
+    with pytest.raises(ValueError, match="^encoding must be left out, or that of the mark at the beginning"):
+        microdata.perturb(microdata.Csv(tmp_path / "people.csv", encoding="cp1252"), by=["b"], **whole)
+    given = microdata.Csv(tmp_path / "people.csv", encoding="utf-8")
+    assert microdata.perturb(given, by=["a"], **whole).table["a"].to_pylist() == ["Åbo"]
+
+
 @pytest.mark.parametrize("keysize", [7, 100, 1000])
 def test_an_ons_table_whose_noise_rises_has_its_own_keys_too(keysize: int) -> None:
     ends = (keysize // 3, keysize - 2, keysize)
@@ -167,6 +187,30 @@ def test_an_ons_table_whose_noise_rises_has_its_own_keys_too(keysize: int) -> No
         key = by_key[row["a"]]
         assert row["cell_key"] == key
         assert row["noise"] == (-1 if key < ends[0] else 0 if key < ends[1] else 1)
+
+
+def test_keys_of_four_columns_use_an_ons_table_of_any_size_by_their_leading_bits() -> None:
+    orders = [Segments((100,), (0,)), Segments((25, 50, 100), (-1, 0, 1))]
+    table = PerturbationTable.of_segments(orders, keysize=100, support=1, period=0)
+    keys = np.random.default_rng(6).integers(1, 2**32, (4, 20), dtype=np.uint32)
+    people = pa.table({"a": [str(n) for n in range(20)], **dict(zip(KEYS, keys, strict=True))})
+    made = microdata.perturb(people, by=["a"], protection=microdata.from_table(table), audit=True)
+    for row in made.table.to_pylist():
+        share = row["cell_key"] / 2**32
+        assert row["noise"] == (-1 if share < 0.25 else 0 if share < 0.5 else 1)
+    assert made.statement["noise"]["keysize"] == 2**32
+
+
+def test_the_odds_of_counts_that_are_left_out_are_bounded_as_such() -> None:
+    """That a count is left out tells more than any count."""
+    cells = pa.table({"g": [*"abc"], "n": [3, 8, 9], "k": [0.1, 0.5, 0.9]})
+    options: dict[str, Any] = {"by": ["g"], "count": "n", "cell_key": "k", "suppress_below": 5}
+    found = microdata.apply(cells, TABLE, **options).statement["one_cell"]
+    whole = microdata.apply(cells, TABLE, **options | {"suppress_below": None}).statement["one_cell"]
+    assert found == statement.one_cell(TABLE.table, None, left_out=True)
+    losses = [[one[name]["loss_above_epsilon"] for name in found] for one in (found, whole)]
+    assert all(more >= less for more, less in zip(*losses, strict=True))
+    assert losses[0] != losses[1]
 
 
 def test_the_same_records_have_the_same_digest_whoever_holds_them(tmp_path: Path) -> None:
