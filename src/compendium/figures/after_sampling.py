@@ -75,7 +75,7 @@ def rises_and_falls(name: str, table: sampling.LookupTable, epsilon: float) -> D
     caption = (
         f"The rises and the falls of $p^Q$ for {table.keysize} keys, as logarithms; negative ones are not "
         "drawn. In orange the step at the end: on the left the rise from $-D$, on the right the fall to $D$, "
-        "which has one key less to divide by."
+        "which has one key fewer to divide by."
     )
     alt = (
         "Two bar charts of the logarithms of ratios of neighbouring probabilities, mirror images but for "

@@ -28,15 +28,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         unknown = message.partition("unrecognized arguments: ")[2].split()
-        near = get_close_matches(unknown[0].partition("=")[0], self.options, 1, 0.8) if unknown else []
+        known = [option for action in self._actions for option in action.option_strings]
+        near = get_close_matches(unknown[0].partition("=")[0], known, 1, 0.8) if unknown else []
         self.exit(2, f"{PROGRAM}: {message}" + "".join(f" (is {name} meant?)" for name in near) + "\n")
-
-    @property
-    def options(self) -> set[str]:
-        """The options of this parser and of its commands."""
-        found = {option for action in self._actions for option in action.option_strings}
-        commands = (action.choices for action in self._actions if isinstance(action.choices, dict))
-        return found.union(*(parser.options for parsers in commands for parser in parsers.values()))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     answer cannot be printed, 130 or 143 if it was stopped.
     Raises SystemExit for unknown options and for ``--help``, as argparse does.
     """
-    options = _parser().parse_args(arguments)
+    options, unknown = _parser().parse_known_args(arguments)
+    if unknown:
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         with (
             stopping.stoppable(final=arguments is None) as options.check,
@@ -91,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def command(name: str, run: Callable[[argparse.Namespace], Answer], summary: str) -> _Parser:
         added = commands.add_parser(name, help=summary, description=summary)
-        added.set_defaults(run=run)
+        added.set_defaults(run=run, parser=added)
         added.add_argument("--json", action="store_true", help="print JSON with all digits")
         return added
 

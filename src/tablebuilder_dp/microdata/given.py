@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tablebuilder_dp.counts.perturbation_table import PerturbationTable
 from tablebuilder_dp.microdata import cell_keys, forms, results, sources, statement, words
-from tablebuilder_dp.microdata.cells import UNIT
+from tablebuilder_dp.microdata.cells import UNIT, with_categories
 from tablebuilder_dp.microdata.protection import Protection
 from tablebuilder_dp.microdata.publish import AUDIT, write_beside
 from tablebuilder_dp.microdata.records import column, opened
@@ -131,8 +131,10 @@ def apply(
     if not sources.is_place(source):
         source = sources.arrow_table(source)
     with opened(source, memory=memory, what="counts") as records:
-        for argument, name in (*asked.items(), *(("by", name) for name in by)):
+        for argument, name in asked.items():
             column(records, name, argument)
+        for name in by:
+            with_categories(records, name, "by")
         names = [known.name for known in records.columns]
         table = source
         if sources.is_place(source):

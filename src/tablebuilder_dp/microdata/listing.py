@@ -196,11 +196,13 @@ def complete(cells: Cells, listed: Any = None, paths: Mapping[str, Any] | None =
         wanted = _product(cells, axes)
     else:
         wanted = _listed_places(cells, listed)
+    places = np.stack(np.unravel_index(wanted, cells.shape), axis=1)
+    kept = _once(cells, places, paths or {})
+    places, wanted = places[kept], wanted[kept]
     order = _order(cells, wanted)
     counts = np.zeros(len(wanted), dtype=np.int64)
     sums = np.zeros((len(wanted), cells.sums.shape[1]), dtype=np.uint64)
     counts[order], sums[order] = cells.counts, cells.sums
-    places = np.stack(np.unravel_index(wanted, cells.shape), axis=1)
     return cells._replace(places=places, counts=counts, sums=sums)
 
 
@@ -228,12 +230,24 @@ def without_repeats(cells: Cells, paths: Mapping[str, Any]) -> Cells:
     Whoever has a category with one category below it has that one, too: it is one set of people, and a second
     count of it would have another noise. That is seen in the lists, not in the records.
     """
-    for axis in cells.layout.axes:
+    kept = _once(cells, cells.places, paths)
+    return cells._replace(places=cells.places[kept], counts=cells.counts[kept], sums=cells.sums[kept])
+
+
+def paths_of(layout: Layout, listed: Any) -> dict[str, Any]:
+    """The paths of each hierarchy in a list of cells, as `without_paths` gives those of code lists."""
+    rows = {names: listed.select(list(names)).group_by(list(names)).aggregate([]) for names in layout.nested}
+    return {names[-1]: [found[name].to_pylist() for name in names] for names, found in rows.items()}
+
+
+def _once(cells: Cells, places: NDArray[np.int64], paths: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Which places are not those of a total that repeats a finer cell."""
+    kept = np.ones(len(places), dtype=bool)
+    for axis in cells.layout.axes if cells.layout.margins else ():
         shape = tuple(len(cells.categories[place]) + 1 for place in axis)
         repeated = _repeated(cells, axis, paths.get(cells.layout.by[axis[-1]]))
-        kept = ~np.isin(_index(cells.places[:, axis], shape), _index(repeated, shape))
-        cells = cells._replace(places=cells.places[kept], counts=cells.counts[kept], sums=cells.sums[kept])
-    return cells
+        kept &= ~np.isin(_index(places[:, axis], shape), _index(repeated, shape))
+    return kept
 
 
 def _paths(cells: Cells, axis: tuple[int, ...], paths: Any) -> NDArray[np.int64]:
@@ -271,9 +285,7 @@ def _along(cells: Cells, axis: tuple[int, ...], paths: Any) -> NDArray[np.int64]
         levels.append(np.where(np.arange(len(axis)) < depth, chosen, totals))
     if cells.layout.margins:
         levels.append(totals[None, :])  # also if there is nobody
-    along = np.unique(np.concatenate(levels), axis=0)
-    shape = tuple(totals + 1)
-    return along[~np.isin(_index(along, shape), _index(_repeated(cells, axis, paths), shape))]
+    return np.unique(np.concatenate(levels), axis=0)
 
 
 def _places(values: Any, known: Any) -> NDArray[np.int64]:

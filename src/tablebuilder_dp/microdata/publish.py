@@ -279,6 +279,7 @@ def perturb(
         if lists:
             raise parameters.wrong_value("categories", "left out where cells are listed", sorted(lists))
         lists = {name: pc.unique(listed[name]) for name in layout.by}
+        paths = listing.paths_of(layout, listed)
     form.check(layout, lists)
     if crosstab is not None:
         _check_across(crosstab, audit)
@@ -334,6 +335,7 @@ def perturb(
         made_from = digest.result() if digest else b""
     if counted.decimals:
         protection = protection.for_decimals
+        entry = replace(entry, weights=protection.digest)
     _warn_of_names(counted, set(layout.by) - set(lists))
     values = keys_of(chosen, counted, protection, hidden, edition=edition or "", digest=made_from)
     made = perturbed(counted, values, protection, only_positive=only_positive, audit=audit)
