@@ -163,12 +163,12 @@ def all_cells(
             for path in map(tuple, listed)
             for depth in (range(len(names) + 1) if margins else [len(names)])
         } | ({(TOTAL,) * len(names)} if margins else set())
+        for depth in range(1, len(names)):  # a total with one category below it repeats that category
+            finer = {tuple(path)[: depth + 1] for path in listed}
+            for path in {one[:-1] for one in finer}:
+                if sum(one[:-1] == path for one in finer) == 1:
+                    paths[tuple(names)].discard((*path, *[TOTAL] * (len(names) - depth)))
         if names[-1] in given:
-            for depth in range(1, len(names)):  # a total with one category below it repeats that category
-                finer = {tuple(path)[: depth + 1] for path in listed}
-                for path in {one[:-1] for one in finer}:
-                    if sum(one[:-1] == path for one in finer) == 1:
-                        paths[tuple(names)].discard((*path, *[TOTAL] * (len(names) - depth)))
             for place, name in enumerate(names):
                 lists[name] = list(dict.fromkeys(path[place] for path in listed))
     for chosen in itertools.product(*(lists[name] + [TOTAL] * margins for name in by)):

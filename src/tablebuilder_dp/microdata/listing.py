@@ -228,7 +228,7 @@ def without_repeats(cells: Cells, paths: Mapping[str, Any]) -> Cells:
     """Without the totals over a hierarchy's finer variables that repeat a single finer cell.
 
     Whoever has a category with one category below it has that one, too: it is one set of people, and a second
-    count of it would have another noise. That is seen in the lists, not in the records.
+    count of it would have another noise. That is seen in the lists, or where there are none in the records.
     """
     kept = _once(cells, cells.places, paths)
     return cells._replace(places=cells.places[kept], counts=cells.counts[kept], sums=cells.sums[kept])
@@ -258,11 +258,13 @@ def _paths(cells: Cells, axis: tuple[int, ...], paths: Any) -> NDArray[np.int64]
 
 
 def _repeated(cells: Cells, axis: tuple[int, ...], paths: Any) -> NDArray[np.int64]:
-    """The places of the totals within a hierarchy with one category below them."""
+    """The places of the totals within a hierarchy with one category below them, by its paths or those met."""
     totals = [len(cells.categories[place]) for place in axis]
     found = [np.empty((0, len(axis)), dtype=np.int64)]
-    for depth in range(1, len(axis)) if paths is not None else ():
-        finer = np.unique(_paths(cells, axis, paths)[:, : depth + 1], axis=0)
+    met = cells.places[:, axis]
+    whole = met[(met < totals).all(axis=1)] if paths is None else _paths(cells, axis, paths)
+    for depth in range(1, len(axis)):
+        finer = np.unique(whole[:, : depth + 1], axis=0)
         coarse, times = np.unique(finer[:, :depth], axis=0, return_counts=True)
         alone = coarse[times == 1]
         found.append(np.hstack([alone, np.tile(totals[depth:], (len(alone), 1))]))
