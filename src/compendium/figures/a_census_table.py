@@ -105,7 +105,7 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
     figure, axes = canvas(6.4, 1.4 + 0.4 * level)
     axes.axvline(promise, color=GREY, linewidth=1)
     side, name_side = (" ", "left") if promise < 0.75 else ("", "right")
-    words = f"{side}promised at most "
+    words = f"{side}promise of one count "
     axes.text(promise, headings[lines[0][0]], words, color=GREY, va="center", ha=name_side)
     ways = list(dict.fromkeys(rate.way for rate in rates if rate.way != NO_NOISE))
     offsets = {NO_NOISE: 0.0, **dict(zip(ways, np.linspace(-0.22, 0.22, len(ways)), strict=True))}
@@ -135,7 +135,7 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
     caption = (
         "How often an attacker guesses right whether a person was counted (a coin is right half the time): "
         "three attacks, by the number of other people in the cell, with 95 % intervals. The grey line is "
-        "what is promised for one cell. Without noise every guess is right."
+        "what is promised for one count; the last two attacks see two. Without noise every guess is right."
     )
     shares = "; ".join(
         f"{rate.attack}, {rate.way}, others {rate.others}: {rate.right / rate.trials:.2f}"

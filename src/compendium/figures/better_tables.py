@@ -106,9 +106,9 @@ def better_tables(
     ticks = [tick for tick in MaxNLocator(6).tick_values(min(finite), max(finite)) if tick < 0.95 * infinity]
     top.set_yticks([*ticks, infinity], [*(f"{tick:g}" for tick in ticks), "∞"])
     top.set(ylabel=r"$\varepsilon^Q / \varepsilon$")
-    top.set_title(r"is $\varepsilon$ kept? on or below 1: yes", loc="left")
+    top.set_title(r"$\varepsilon$ is kept on or below the line", loc="left")
     bottom.set(ylabel=r"$\delta$ of the table / $\delta$")
-    bottom.set_title(r"is $\delta$ kept? on or below 1: yes", loc="left")
+    bottom.set_title(r"$\delta$ is kept on or below the line", loc="left")
     for axes in (top, bottom):
         axes.axhline(1, color=GREY, linewidth=1)
         axes.set(xlabel=r"$\varepsilon$ of the design")

@@ -82,7 +82,9 @@ def protection(name: str, noise: OfVariance, *, epsilon: float) -> Drawing:
         first = int(np.argmax(deltas > 0))
         place = (counts[first], deltas[first])
         axes.annotate(f"{choice}, {direction}", place, move, textcoords="offset points", color=colour)
-    axes.annotate("clamped, up: as large counts", (0, level), (-8, 5), textcoords="offset points", color=GREY)
+    axes.annotate(
+        "clamped, up: same as for large counts", (0, level), (-8, 5), textcoords="offset points", color=GREY
+    )
     axes.set(xlabel="$n$ (pair $n$, $n + 1$)", ylabel=rf"$\delta$ at $\varepsilon = {epsilon:g}$")
     axes.margins(0.1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
