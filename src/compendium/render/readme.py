@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compendium.ledger.book import Book, counts
-from compendium.ledger.claims import statement
+from compendium.ledger.claims import SEVERITIES, statement
 from compendium.ledger.verdicts import CONFIRMED, CONTRADICTED
 from compendium.run.manifest import REPRODUCED
 from compendium.run.notation import prose
@@ -35,10 +35,11 @@ def glance(book: Book) -> str:
     others = {kind: count for kind, count in tally.items() if kind not in (CONFIRMED, CONTRADICTED)}
     between = ", ".join(f"{count} {kind}" for kind, count in others.items() if count)
     wrong = [entry for entry in book.paper if entry.kind == CONTRADICTED]
+    wrong.sort(key=lambda entry: SEVERITIES.index(entry.claim.severity))
     return "\n".join(
         [
             f"Of {len(book.paper)} statements of the paper {tally[CONFIRMED]} hold as printed; "
-            f"{len(wrong)} fail:",
+            f"{len(wrong)} fail, gravest first:",
             "",
             *(f"- {prose(statement(entry.claim))} (Section {entry.claim.section})" for entry in wrong),
             "",
