@@ -106,8 +106,8 @@ def apply(
     ``source`` is a file or a table in memory with a row a cell; ``count`` and ``cell_key`` are its columns of
     true counts and of keys. ``by`` names the columns that describe the cells; no others are published, as
     they may give the true counts away. The noise is that of a table from elsewhere, or of a design for one
-    cell. With an ``audit`` the true counts, the keys and the noise stand beside. What
-    would be published below ``suppress_below`` is left out and marked in a column ``suppressed``.
+    cell. With an ``audit`` the true counts, the keys and the noise stand beside. What would be published
+    below ``suppress_below`` is left out and marked in a column ``suppressed``.
 
     Returns the table and what is promised about it; `Applied.write` writes them. Raises ValueError for counts
     or keys that are missing, that are none or that the table does not serve, for keys that are not spread as

@@ -249,10 +249,8 @@ def _dialect(given: Csv) -> Dialect:
         start = file.read(3)
     marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
     encoding = codecs.lookup(given.encoding or marked or "utf-8").name  # one name for all its aliases
-    if marked and given.encoding and not encoding.startswith(marked[:6].rstrip("-")):
-        allowed = (
-            f"left out, or that of the mark at the beginning of {str(place)!r}, {marked[:6].rstrip('-')}"
-        )
+    if marked and given.encoding and not encoding.startswith(told := marked.removesuffix("-sig")):
+        allowed = f"left out, or that of the mark at the beginning of {str(place)!r}, {told}"
         raise parameters.wrong_value("encoding", allowed, given.encoding)
     if encoding in ("utf-8-sig", "ascii"):
         encoding = "utf-8"
