@@ -239,18 +239,20 @@ def react(settings: Settings) -> list[Reaction]:
 def reactions(name: str, settings: Settings) -> Drawing:
     """What D* does when ε or δ moves, and what the two-sided ε^Q does when the slack or KEYSIZE moves."""
     points = react(settings)
-    figure = Figure(figsize=(6.4, 5.8), layout="constrained")
-    panels = figure.subplots(2, 2, sharey="row")
-    panels[0, 0].set_ylabel("smallest support $D^*$")
-    panels[0, 0].yaxis.set_major_locator(MaxNLocator(integer=True))
-    panels[1, 0].set_ylabel(r"two-sided $\varepsilon^Q$ divided by $\varepsilon$")
+    figure = Figure(figsize=(6.4, 9.6), layout="constrained")
+    panels = figure.subplots(4, 1)
+    for axes in panels[:2]:
+        axes.set_ylabel("smallest support $D^*$")
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    for axes in panels[2:]:
+        axes.set_ylabel(r"$\varepsilon^Q/\varepsilon$, two-sided")
     words = []
-    for axes, (moved, title) in zip(panels.flat, MOVED.items(), strict=True):
+    for axes, (moved, title) in zip(panels, MOVED.items(), strict=True):
         here = [point for point in points if point.moved == moved]
         axes.axvline(float(getattr(settings, moved)), color=GREY, linewidth=0.8, zorder=0)
         axes.set_xlabel(title)
         first, *_, last = (point for point in here if point.rule == symmetric.RULES[0])
-        if axes in panels[0]:
+        if axes in panels[:2]:
             _supports(axes, [point for point in here if point.rule == symmetric.RULES[0]])
             moves = f"D* goes from {first.best_support} to {last.best_support}"
         else:
@@ -259,11 +261,12 @@ def reactions(name: str, settings: Settings) -> Drawing:
         words.append(f"as {moved} goes from {first.value} to {last.value}, {moves}")
     below = [point for point in points if point.moved in ("slack", "keysize")]
     drawn = [ratio for point in below if (ratio := point.epsilon_two_sided / point.epsilon) <= HIGHEST]
-    panels[1, 0].set_ylim(0.95 * min([1, *drawn]), 1.05 * max([1, *drawn]))
-    _legend(figure, panels[1])
+    for axes in panels[2:]:
+        axes.set_ylim(0.95 * min([1, *drawn]), 1.05 * max([1, *drawn]))
+    _legend(figure, panels[2:])
     caption = (
         "In each panel one setting moves; a grey upright line marks the chosen value. $D$ is $D^*$ "
-        r"throughout. Below, a table keeps $\varepsilon$ in both directions up to the line at 1; a cross at "
+        r"throughout. In the lower two a table keeps $\varepsilon$ both ways up to the line at 1; a cross at "
         "the top is beyond the picture, in most cases because no key gives some value."
     )
     alt = f"Four small plots of D* and of ε after sampling: {'; '.join(words)}."

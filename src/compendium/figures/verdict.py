@@ -20,7 +20,7 @@ from compendium.ledger.verdicts import KINDS, Entry
 def verdicts(name: str, entries: Sequence[Entry]) -> Drawing:
     """The ledger at a glance: how many verdicts of each kind, section by section."""
     sections = list(dict.fromkeys(entry.claim.section for entry in entries))
-    figure, axes = canvas(height=1.1 + 0.32 * len(sections))
+    figure, axes = canvas(height=1.4 + 0.32 * len(sections))
     left = np.zeros(len(sections))
     data: dict[str, Sequence[Any]] = {"section": sections}
     for kind, hatch in zip(reversed(KINDS), ("", "..", "++", "--", "//", "xx", "\\\\"), strict=True):
@@ -53,7 +53,7 @@ def verdicts(name: str, entries: Sequence[Entry]) -> Drawing:
     axes.invert_yaxis()
     axes.set(xlabel="claims", ylabel="section")
     axes.grid(axis="y", visible=False)
-    figure.legend(loc="outside upper center", ncols=4, fontsize=8, columnspacing=1, handlelength=1.5)
+    figure.legend(loc="outside upper center", ncols=3, columnspacing=1, handlelength=1.5)
     caption = "What becomes of the paper's claims, section by section; at the end of each bar their number."
     total = ", ".join(f"{sum(int(n) for n in data[kind])} {kind}" for kind in reversed(KINDS))
     return Drawing(name, figure, caption, f"Stacked bars of the verdicts by section; in all {total}.", data)
