@@ -17,7 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import cache
@@ -131,7 +131,10 @@ def opened(
     Raises ValueError where they cannot be read, TypeError for what is no source, and OSError where the system
     refuses.
     """
-    with readable(source, what), tempfile.TemporaryDirectory(prefix="tablebuilder-dp-") as folder:
+    with readable(source, what), ExitStack() as stack:
+        if spark is None:
+            _duckdb(memory, os.getpid())  # an interrupt while it is imported would make it talk at the end
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tablebuilder-dp-"))
         if spark is not None:
             with closing(_SparkRecords(source, spark, Path(folder))) as records:
                 yield records

@@ -258,6 +258,8 @@ def test_the_glance_has_the_counts_and_what_is_contradicted() -> None:
     names = ("ex1-support", "exp-variance-16", "ex1-p12", "guide-delta-domain")
     entries = [verdicts.settle(stated[name]) for name in names]
     shown = readme.glance(book.Book(tuple(entries), (), ()))
-    assert shown.startswith("Of 4 statements of the paper 1 hold as printed; 1 fail:\n\n- Order of magnitude")
+    assert shown.startswith(
+        "Of 4 statements of the paper 1 hold as printed; 1 fail, gravest first:\n\n- Order of magnitude"
+    )
     assert "KEYSIZE 2<sup>16</sup>: 10<sup>−10</sup> (Section V-C)\n" in shown
     assert "Between them are: 2 slip. [The errata]" in shown
