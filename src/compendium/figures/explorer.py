@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -86,9 +87,19 @@ def curve_axes(axes: Any, explored: Explored) -> None:
 def _plain_decades(axis: Any) -> None:
     """Label a logarithmic axis without formulas, as setting them would be most of a redraw."""
     low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1,) if high > 50 * low else (1, 2, 5), numticks=7))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    decades = high > 50 * low
+    axis.set_major_locator(LogLocator(subs=(1,) if decades else (1, 2, 5), numticks=7))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: power(value) if decades else short(value)))
     axis.set_minor_locator(NullLocator())
+
+
+def power(value: float) -> str:
+    """A power of ten in plain characters.
+
+    >>> power(0.01), power(1.0)
+    ('10⁻²', '10⁰')
+    """
+    return f"10{str(round(math.log10(value))).translate(RAISED)}"
 
 
 def short(value: float) -> str:
@@ -99,8 +110,8 @@ def short(value: float) -> str:
     """
     if value >= 0.01 or value == 0:
         return f"{value:.2g}"
-    digits, power = f"{value:.1e}".split("e")
-    raised = f"10{str(int(power)).translate(RAISED)}"
+    digits, exponent = f"{value:.1e}".split("e")
+    raised = power(float(f"1e{exponent}"))
     return raised if digits == "1.0" else f"{digits.removesuffix('.0')}·{raised}"
 
 

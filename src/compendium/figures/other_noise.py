@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.patheffects import withStroke
 
 from compendium.figures.drawing import (
     DELTA,
@@ -95,9 +96,8 @@ def trade_off(
         axes.text(0.99, height, f"{word}: {label}", color=colour, **corner)
     for (label, point), (marker, move, side) in zip(points.items(), _POINTS, strict=False):
         axes.plot(*point, marker, color="black", markersize=12 if marker == "*" else 7)
-        ground = {"color": "white", "pad": 1.5}
-        words = label.removeprefix("bell, ")
-        axes.annotate(words, point, move, textcoords="offset points", ha=side, bbox=ground)
+        words = axes.annotate(label.removeprefix("bell, "), point, move, textcoords="offset points", ha=side)
+        words.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
     axes.set(xlabel="variance $V$", ylabel=rf"$\delta$ at $\varepsilon = {float(epsilon):g}$")
     axes.set(xlim=(variances[0], 1.15 * bound), title=f"$D = {support}$")
     axes.margins(y=0.14)
