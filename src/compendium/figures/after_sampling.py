@@ -20,7 +20,7 @@ from tablebuilder_dp.noise import Noise
 def _ticks(support: int) -> list[int]:
     """Zero, the two ends and what lies evenly between them: an axis that ends where the noise does."""
     step = max(1, round(support / 5))
-    inner = range(step, support - step // 2, step)
+    inner = range(step, support - step + 1, step)
     return sorted({0, support, -support, *inner, *(-z for z in inner)})
 
 
@@ -37,9 +37,12 @@ def weight_errors(name: str, table: sampling.LookupTable, noise: Noise) -> Drawi
     axes.axhline(0, color="black", linewidth=0.8)
     for value, away, side in ((-table.support, -0.8, "right"), (table.support, 0.8, "left")):
         error = errors[value + table.support]
-        axes.text(value + away, error, f"${error:+.2f}$", color=ORANGE, ha=side, va="center")
+        near = min(abs(error), 1 - abs(error)) < 0.005  # two decimals would say 0 or 1
+        place = math.copysign(max(abs(error), 0.08), error)  # beside the line at 0, not on it
+        said = f"${error:+.{4 if near else 2}f}$"
+        axes.text(value + away, place, said, color=ORANGE, ha=side, va="center")
     axes.set(xlabel="noise $z$", ylabel=r"$w(z) - p(z)\cdot\mathtt{KEYSIZE}$, in keys", ylim=(-1.15, 1.15))
-    axes.set_xlim(-1.3 * table.support - 1, 1.3 * table.support + 1)
+    axes.set_xlim(-1.4 * table.support - 1, 1.4 * table.support + 1)
     axes.set_xticks(_ticks(table.support))
     axes.grid(axis="x", visible=False)
     caption = (

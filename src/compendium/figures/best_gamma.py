@@ -17,7 +17,7 @@ from compendium.figures.drawing import (
     looks,
     styled,
 )
-from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE
+from compendium.figures.palette import BLUE, GREEN, ORANGE
 from tablebuilder_dp import design, privacy
 from tablebuilder_dp.beyond import best_gamma, gap
 from tablebuilder_dp.noise import Noise
@@ -108,18 +108,16 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
     highest = max(max(data[f"formula_D{support}"]) for support in supports)
     gaps.set(xlabel=EPSILON, ylabel=r"$\delta$ / least $\delta$", xlim=(0, epsilon_max))
     gaps.set_ylim(0.98, highest + 0.05 + 0.1 * (highest - 1))
-    gaps.set_title("how far from the best", loc="left")
-    words_of_grid = r"dotted: the least on the paper's grid of $\gamma$"
-    gaps.text(0.98, 0.95, words_of_grid, transform=gaps.transAxes, ha="right", va="top", color=GREY)
+    gaps.set_title(r"how far from the best (dotted: the least on the paper's grid of $\gamma$)", loc="left")
     kinks.set(xlabel=EPSILON, ylabel="$m$ of the best kink", xlim=(0, epsilon_max))
     kinks.set_title("which kink is the best", loc="left")
     kinks.set_ylim(0, max(supports) * 1.12)
     kinks.yaxis.set_major_locator(MaxNLocator(integer=True))
     caption = (
         r"Top: $\delta$ of Proposition 3 without slack (lines) and the least $\delta$ on the paper's grid of "
-        r"$\gamma$ (dotted), both relative to the least $\delta$ over all $\gamma$. Bottom: $m$ of the best "
-        r"kink $\gamma = \varepsilon/(2m-1)$. Dots mark $\varepsilon_0$, from which on the paper's $m = D$ "
-        "is the best choice."
+        r"$\gamma$ (dotted), both relative to the least $\delta$ over all $\gamma$; dots beyond the picture "
+        r"are left out. Bottom: $m$ of the best kink $\gamma = \varepsilon/(2m-1)$. Dots mark "
+        r"$\varepsilon_0$, from which on the paper's $m = D$ is the best choice."
     )
     alt = "Two panels of curves against ε: " + "; ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)

@@ -44,7 +44,8 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
             axes.plot(levels, shown, marker, color=colour, markersize=size, fillstyle="none")
             if finite := [place for place, value in enumerate(found) if np.isfinite(value)]:
                 place = finite[-1]
-                above = found[place] > levels[place]  # beside the grey line, not on it
+                # Beside the grey line, and not on what is written under the axis.
+                above = found[place] > levels[place] or (heights[place] < 0.1 and not relative)
                 away = 13 * named.count((place, above))
                 named.append((place, above))
                 axes.annotate(
@@ -57,7 +58,8 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
                 )
             data[f"epsilon_{side}_{bits}"] = found
         axes.set_xlim(0, 1.08 * levels[-1])
-    both[0].set(title="one-sided, as in the paper", ylabel=r"$\varepsilon^Q$ after sampling", ylim=(0, None))
+    both[0].set(title="one-sided, as in the paper", ylabel=r"$\varepsilon^Q$ after sampling")
+    both[0].set_ylim(-0.04 * levels[-1], None)
     both[1].set(title="two-sided", ylabel=r"$\varepsilon^Q$ above $\varepsilon$, by")
     both[1].set_xlabel(r"$\varepsilon$ of the design")
     both[1].set_yscale("symlog", linthresh=0.01, linscale=0.8)
@@ -92,11 +94,12 @@ def delta_after_sampling(name: str, experiment: Experiment) -> Drawing:
         "epsilon": [float(level) for level in experiment.epsilons],
         "delta": designed,
     }
-    axes.loglog(designed, designed, color=GREY, linewidth=0.8)
+    axes.set(xscale="log", yscale="log")
+    axes.axline((designed[0],) * 2, (2 * designed[0],) * 2, color=GREY, linewidth=0.8)
     ends = []
     for (bits, colour, _, marker), size in zip(looks(experiment.bits), SIZES, strict=False):
         deltas = [float(after.delta) for after in experiment.after[bits]]
-        axes.loglog(designed, deltas, marker, color=colour, markersize=size, fillstyle="none")
+        axes.plot(designed, deltas, marker, color=colour, markersize=size, fillstyle="none")
         ends.append((deltas[-1], rf"$2^{{{bits}}}$ keys", colour))
         data[f"delta_{bits}"] = deltas
     span = max(designed[0] / designed[-1], 10)

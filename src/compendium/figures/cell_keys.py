@@ -17,9 +17,13 @@ from tablebuilder_dp.sampling import LookupTable
 
 
 @styled
-def key_counts(name: str, *, keys: Any, empty: int, keysize: int, bins: int = 32) -> Drawing:
-    """Section IV: how evenly the keys of the occupied cells fall, and where those of the empty ones lie."""
+def key_counts(name: str, *, keys: Any, empty: int, keysize: int) -> Drawing:
+    """Section IV: how evenly the keys of the occupied cells fall, and where those of the empty ones lie.
+
+    The intervals are 32, or fewer if there are few keys: at least 16 occupied cells for each.
+    """
     figure, axes = canvas(5.4, 4.0)
+    bins = min(32, keysize, 1 << max(0, (len(keys) // 16).bit_length() - 1))
     places = (np.asarray(keys) * np.uint64(bins) // np.uint64(keysize)).astype(int)
     counts = np.bincount(places, minlength=bins)
     expected = len(keys) / bins
@@ -27,31 +31,29 @@ def key_counts(name: str, *, keys: Any, empty: int, keysize: int, bins: int = 32
     inside = abs(counts - expected) <= spread
     middles = (np.arange(bins) + 0.5) / bins
     axes.bar(middles, counts, width=0.85 / bins, color=[BLUE if fits else ORANGE for fits in inside])
-    axes.bar(
-        middles[:1], [empty], bottom=counts[:1], width=0.85 / bins, color="none", edgecolor=GREY, hatch="////"
-    )
+    if empty:
+        hatched: Any = {"color": "none", "edgecolor": GREY, "hatch": "////"}
+        axes.bar(middles[:1], [empty], bottom=counts[:1], width=0.85 / bins, **hatched)
     for edge in (expected - spread, expected + spread):
         axes.plot([0, 1.02], [edge, edge], color="black", linewidth=1, linestyle=(0, (4, 2)))
     top = max(counts[0] + empty, counts.max())
     said = "about 95 % of the bars should end in between"
     axes.text(0.5, expected + spread + 0.03 * top, said, ha="center")
     if empty:
-        axes.text(0.9 / bins, counts[0] + 0.85 * empty, f" {empty} empty cells: all have key 0", color=GREY)
+        said = f" empty cells, which all have key 0: {empty}"
+        axes.text(0.9 / bins, counts[0] + 0.85 * empty, said, color=GREY)
     axes.set(xlabel="cell key / KEYSIZE", ylabel="cells", xlim=(-0.02, 1.02))
     axes.set_ylim(0, max(1.05 * top, 1.3 * (expected + spread)))
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
     axes.grid(axis="x", visible=False)
     strays = bins - int(inside.sum())
-    outside = f"{strays} of the bars, in orange, end outside" if strays else "no bar ends outside"
+    outside = f"bars that end outside, in orange: {strays}" if strays else "no bar ends outside"
     caption = (
-        f"The keys of {len(keys)} occupied cells, counted in {bins} equal intervals. The dashed lines "
-        f"lie two standard deviations from what uniform keys would give on average; {outside}."
+        f"The keys of {len(keys)} occupied cells, counted in equal intervals, {bins} in all. The dashed "
+        f"lines lie two standard deviations from what uniform keys would give on average; {outside}."
     )
-    above = f" On top of the first stands a hatched bar for {empty} empty cells." if empty else ""
-    alt = (
-        f"A bar chart of {bins} bars; {int(inside.sum())} of them lie within two standard deviations of "
-        f"uniform.{above}"
-    )
+    above = f" On top of the first stands a hatched bar for the empty cells, {empty} in all." if empty else ""
+    alt = f"A bar chart. Within two standard deviations of uniform lie {bins - strays} of {bins} bars.{above}"
     return Drawing(name, figure, caption, alt, {"interval": list(range(bins)), "cells": counts.tolist()})
 
 

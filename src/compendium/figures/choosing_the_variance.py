@@ -68,14 +68,7 @@ def best_delta(name: str, *, supports: Sequence[int], epsilon_max: float) -> Dra
         gaps.append(f"for D = {support} the grid gains at most a factor {max(np.divide(ours, best)):.2f}")
     axes.set(xlabel=EPSILON, ylabel=DELTA, xlim=(0, epsilon_max))
     label_ends(axes, ends)
-    axes.text(
-        0.97,
-        0.93,
-        "lines: Proposition 3\ndots: best on the grid",
-        transform=axes.transAxes,
-        ha="right",
-        va="top",
-    )
+    axes.set_title("lines: Proposition 3, dots: best on the grid", fontsize=10)
     caption = (
         r"$\delta$ when $\gamma$ follows $\varepsilon$ so that no plateau appears (lines), and the least "
         r"$\delta$ on the grid $\gamma = 0.0001, \dots, 0.3$ (dots)."

@@ -32,14 +32,14 @@ def carry_by_bit(name: str, seen: Mapping[str, Seen], *, exact: Fraction) -> Dra
     axes.set(xlabel="bit of the key (31 is the highest)", ylabel="share of lines with XOR 0")
     axes.set_xlim(0, len(data["bit"]) + 1)
     low, high = axes.get_ylim()
-    axes.set_ylim(low, high + 0.25 * (high - low))
+    axes.set_ylim(max(low, -0.05), min(high + 0.25 * (high - low), 1.3))
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.legend(ncols=len(seen), loc="upper center")
     caption = (
-        f"{lines} lines of one woman, one man and both: how often the XOR of a bit of the three keys and of "
-        "the next lower bit of the first is 0. Grey: where 95 % of the shares lie if keys are independent. "
-        "The modulus, a prime as the paper asks, is not $2^{32}$ but $2^{32} - 5$: a sum that passes it "
-        "becomes larger by 5, in binary 101, and that blurs the low bits."
+        f"Lines of one woman, one man and both, {lines} in all: how often the XOR of a bit of the three keys "
+        "and of the next lower bit of the first is 0. Grey: where 95 % of the shares lie if keys are "
+        "independent. The modulus, a prime as the paper asks, is not $2^{32}$ but $2^{32} - 5$: a sum that "
+        "passes it becomes larger by 5, in binary 101, and that blurs the low bits."
     )
     tops = ", ".join(f"{kind} {found.shares[-1]:.4f}" for kind, found in seen.items())
     alt = (
@@ -81,7 +81,8 @@ def tiled_counts(name: str, answers: Sequence[int]) -> Drawing:
     axes.set(xlabel="true count", ylabel="published count")
     caption = (
         "Tiles of counts: all counts under one line are published as one of them, the mark, where the line "
-        "meets the diagonal. The first tile begins below 0, and its mark may lie there."
+        "meets the diagonal. The first and the last tile reach beyond the picture, and their marks may lie "
+        "there."
     )
     alt = (
         f"A staircase of {len(starts)} steps along the diagonal: the published count against the true counts "

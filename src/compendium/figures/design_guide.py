@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from matplotlib.ticker import MaxNLocator
+
 from compendium.figures.drawing import (
     Drawing,
     canvas,
     styled,
 )
 from compendium.figures.palette import BLUE, ORANGE
+from compendium.run.notation import tex
 from tablebuilder_dp.noise import Noise
 
 
@@ -22,6 +25,7 @@ def pmf_bars(name: str, noise: Noise, *, title: str) -> Drawing:
         axes.bar(z, masses, color=colours, width=0.8)
         axes.set_ylabel("$p(z)$")
         axes.grid(axis="x", visible=False)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     linear.set_title(title)
     logarithmic.set(yscale="log", ylim=(masses[0] / 4, 3 * max(masses)), xlabel="noise $z$")
     logarithmic.set_title("the same, logarithmic", fontsize=10)
@@ -34,10 +38,9 @@ def pmf_bars(name: str, noise: Noise, *, title: str) -> Drawing:
         color=ORANGE,
         arrowprops={"arrowstyle": "-", "color": ORANGE, "relpos": (0.08, 0)},
     )
-    digits, exponent = f"{masses[0]:.2e}".split("e")
     caption = (
         rf"The noise on $[-{support}, {support}]$: $p(0) = {masses[support]:.4f}$ and "
-        rf"$p(\pm {support}) = {digits} \cdot 10^{{{int(exponent)}}}$."
+        rf"$p(\pm {support}) = {tex(f'{masses[0]:.2e}')}$."
     )
     alt = (
         f"A bell-shaped bar chart, symmetric about zero, from −{support} to {support}, highest at 0; below "

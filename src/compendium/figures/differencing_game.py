@@ -84,7 +84,7 @@ def asking(name: str, *, careless: Office, careful: Office, most: int) -> Drawin
         )
     axes.set(xlabel="answers to the same question", ylabel="right guesses", ylim=(0.48, 1.01))
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.legend(loc="center right")
+    figure.legend(loc="outside lower center", ncols=2)
     caption = (
         "What asking again gives. Fresh noise averages away; with cell keys and one design the second answer "
         "is the first one again, and nothing grows."

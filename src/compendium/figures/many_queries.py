@@ -19,6 +19,7 @@ from compendium.figures.drawing import (
     looks,
     styled,
 )
+from compendium.run.notation import tex
 from compendium.studies.rivals import Costs
 from tablebuilder_dp.beyond import composition
 from tablebuilder_dp.noise import Noise
@@ -74,7 +75,7 @@ def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max:
         counts = [composition.most_cells(noise, level, delta) for level in levels]
         drawn = [count or math.nan for count in counts]  # none at all has no place on this scale
         axes.step(levels, drawn, dash, where="post", color=colour)
-        ends.append((max(counts[-1], 1), rf"$\delta = {delta:.3g}$", colour))
+        ends.append((max(counts[-1], 1), rf"$\delta = {tex(f'{delta:.3g}')}$", colour))
         data[f"cells_{delta:.3g}"] = counts
         words.append(f"from {counts[0]} to {counts[-1]} for δ = {delta:.3g}")
     axes.set_yscale("log")
@@ -116,9 +117,9 @@ def costs(name: str, variances: Mapping[int, Costs], *, epsilon: float, delta: f
     label_ends(axes, ends, gap=1.6 * LABEL_GAP)
     caption = (
         "How wide one cell's noise must be so that $k$ cells with independent noises keep "
-        rf"$\varepsilon = {epsilon:g}$ and $\delta = {delta:g}$: by the design guide and the optimal "
-        "theorem, by the discrete Gaussian and zCDP, and by the least variance of two families with exact "
-        "sums."
+        rf"$\varepsilon = {epsilon:g}$ and $\delta = {tex(f'{delta:g}')}$: by the design guide and the "
+        "optimal theorem, by the discrete Gaussian and zCDP, and by the least variance of two families with "
+        "exact sums."
     )
     alt = f"Rising lines of the standard deviation against the number of cells: {'; '.join(words)}."
     return Drawing(name, figure, caption, alt, data)

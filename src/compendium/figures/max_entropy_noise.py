@@ -16,6 +16,7 @@ from compendium.figures.drawing import (
     styled,
 )
 from compendium.figures.palette import BLUE, GREY, ORANGE
+from compendium.run.notation import tex
 from tablebuilder_dp import noise
 from tablebuilder_dp.noise import Noise
 
@@ -34,7 +35,9 @@ def bells(name: str, *, support: int) -> Drawing:
     for share, colour, dash, marker in looks(SHARES):
         bell = Noise.of_variance(support, bound * share / 100)
         axes.plot(z, bell.pmf, dash, color=colour, marker=marker, markersize=4)
-        ends.append((float(bell.pmf[-1]), rf"$\gamma = {float(bell.gamma):.2g}$, {share} %", colour))
+        ends.append(
+            (float(bell.pmf[-1]), rf"$\gamma = {tex(f'{float(bell.gamma):.2g}')}$, {share} %", colour)
+        )
         data[f"p_{share}"] = bell.pmf.tolist()
     axes.set(xlabel="noise $z$", ylabel="$p(z)$", title=f"$D = {support}$", ylim=(-0.01, None))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -55,10 +58,13 @@ def bells(name: str, *, support: int) -> Drawing:
 def variance_of_gamma(name: str, *, support: int, variance: float) -> Drawing:
     """Proposition 1: V(γ) falls from the uniform pmf's variance to 0, so each V below has one γ."""
     figure, axes = canvas(5.4, 4.0)
-    rate = float(Noise.of_variance(support, variance).gamma)
-    gammas = [float(f"{value:.6g}") for value in np.geomspace(rate / 300, min(rate * 100, 690), 200)]
-    variances = [Noise(support, gamma).variance for gamma in gammas]
     bound = float(noise.variance_bound(support))
+    rate, flat, sharp = (
+        float(Noise.of_variance(support, value).gamma) for value in (variance, 0.999 * bound, 0.001 * bound)
+    )
+    span = np.geomspace(min(rate / 3, flat), min(max(3 * rate, sharp), 690), 200)
+    gammas = [float(f"{value:.6g}") for value in span]
+    variances = [Noise(support, gamma).variance for gamma in gammas]
     axes.semilogx(gammas, variances, color=BLUE)
     axes.axhline(bound, color=GREY, linestyle="--", linewidth=1)
     axes.annotate(
@@ -66,7 +72,10 @@ def variance_of_gamma(name: str, *, support: int, variance: float) -> Drawing:
     )
     axes.plot(rate, variance, "o", color=ORANGE)
     axes.annotate(
-        rf"$V = {variance:g}$, $\gamma = {rate:.4g}$", (rate, variance), (8, 8), textcoords="offset points"
+        rf"$V = {tex(f'{variance:g}')}$, $\gamma = {tex(f'{rate:.4g}')}$",
+        (rate, variance),
+        (8, 8),
+        textcoords="offset points",
     )
     axes.set(xlabel=r"$\gamma$", ylabel=r"$V(\gamma)$", ylim=(0, bound * 1.16), title=f"$D = {support}$")
     caption = (
@@ -74,7 +83,7 @@ def variance_of_gamma(name: str, *, support: int, variance: float) -> Drawing:
         r"has exactly one $\gamma > 0$."
     )
     alt = (
-        f"A decreasing S-shaped curve of V against γ that starts at {bound:.4g} and ends at 0, "
-        f"with V = {variance:g} marked."
+        f"A decreasing S-shaped curve of V against γ, from {variances[0]:.4g} to {variances[-1]:.2g}, with "
+        f"V = {variance:g} marked."
     )
     return Drawing(name, figure, caption, alt, {"gamma": gammas, "variance": variances})

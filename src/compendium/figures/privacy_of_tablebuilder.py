@@ -94,12 +94,12 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
     axes.set(xlabel=EPSILON, ylabel=DELTA, title=rf"$D = {support}$", xlim=(0, epsilon_max))
     label_ends(axes, ends, gap=2 * LABEL_GAP)
     caption = (
-        rf"$\delta$ as a function of $\varepsilon$ for noise on $[-{support}, {support}]$. Each dot marks "
-        r"the onset of a plateau, $\varepsilon = \gamma(2D-1)$: beyond it $\delta = p(-D)$, however large "
+        rf"$\delta$ as a function of $\varepsilon$ for noise on $[-{support}, {support}]$. From "
+        r"the onset of a plateau, $\varepsilon = \gamma(2D-1)$, on $\delta = p(-D)$, however large "
         r"$\varepsilon$ becomes."
     )
-    if outside:
-        caption += f" (Outside the picture it begins {' and '.join(outside)}.)"
+    caption += " Each dot marks an onset." if len(outside) < len(variances) else ""
+    caption += f" (Outside the picture it begins {' and '.join(outside)}.)" if outside else ""
     alt = f"Curves of δ against ε on a logarithmic scale for D = {support}: " + "; ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)
 

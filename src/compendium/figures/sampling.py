@@ -103,10 +103,11 @@ def cut_points(name: str, tables: Sequence[sampling.LookupTable], noise: Noise) 
     label_ends(axes, ends, at=0.01)
     axes.set_xticks(z[::2] if len(z) >= 8 else z)
     axes.xaxis.set_minor_locator(NullLocator())
+    drawn = "the cumulative pmf" if z[-1] == support else "the lower end of the cumulative pmf"
     caption = (
-        "The lower end of the cumulative pmf and its cut points: where two neighbouring markers share a "
-        "height, a noise value is lost."
+        f"{drawn.capitalize()} and its cut points: where two neighbouring markers share a height, a noise "
+        "value is lost."
     )
-    lost = "; ".join(f"KEYSIZE {table.keysize} loses {len(table.lost)} noise values" for table in tables)
-    alt = f"Cut points above the curve of the cumulative pmf near its lower end; {lost}."
+    losses = "; ".join(f"with KEYSIZE {table.keysize} it is {len(table.lost)}" for table in tables)
+    alt = f"Cut points above the curve of {drawn}. How many noise values are lost: {losses}."
     return Drawing(name, figure, caption, alt, data)

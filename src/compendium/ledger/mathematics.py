@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from compendium.run.notation import tex
+
 SYMBOLS = {
     **{name: f"\\{name}" for name in ("gamma", "delta", "iota", "theta")},
     "eps": r"\varepsilon",
@@ -76,7 +78,7 @@ def _set(node: ast.expr, text: str, least: int = 0, *, first: bool = True) -> st
 def _strength_and_text(node: ast.expr, text: str) -> tuple[int, str]:
     match node:
         case ast.Constant():
-            return POWER, _number(ast.get_source_segment(text, node) or "")
+            return POWER, tex(ast.get_source_segment(text, node) or "")
         case ast.Name(id=name):
             return POWER, _name(name)
         case ast.UnaryOp(operand=operand):
@@ -141,8 +143,3 @@ def _name(name: str) -> str:
     word, index = re.fullmatch(r"(\D+)(\d*)", name).groups()  # type: ignore[union-attr]
     shown = word if len(word) == 1 else rf"\mathrm{{{word.replace('_', chr(92) + ' ')}}}"
     return f"{shown}_{{{index}}}" if index else shown
-
-
-def _number(text: str) -> str:
-    digits, _, power = text.partition("e")
-    return rf"{digits} \cdot 10^{{{power}}}" if power else digits

@@ -86,3 +86,14 @@ def number(text: str) -> str:
     digits, _, power = text.replace("-", "−").lower().partition("e")
     power = power.replace("+", "").replace("−0", "−").lstrip("0")
     return f"{digits}·10<sup>{power}</sup>" if power.strip("−") else digits
+
+
+def tex(text: str) -> str:
+    r"""The same number set by TeX, without the dollars.
+
+    >>> print(tex("-2.50e-06"), tex("1e-06"), tex("0.5"))
+    -2.50 \cdot 10^{-6} 10^{-6} 0.5
+    """
+    digits, _, power = text.lower().partition("e")
+    factor = "" if digits == "1" else rf"{digits} \cdot "
+    return f"{factor}10^{{{int(power)}}}" if power else digits
