@@ -15,6 +15,9 @@ from compendium.figures.drawing import (
 from compendium.figures.palette import BLUE, GREY, ORANGE
 from tablebuilder_dp.sampling import LookupTable
 
+FEWEST_BARS = 8
+"""With fewer, nothing is said of how many should end near their average."""
+
 
 @styled
 def key_counts(name: str, *, keys: Any, empty: int, keysize: int) -> Drawing:
@@ -27,33 +30,40 @@ def key_counts(name: str, *, keys: Any, empty: int, keysize: int) -> Drawing:
     places = (np.asarray(keys) * np.uint64(bins) // np.uint64(keysize)).astype(int)
     counts = np.bincount(places, minlength=bins)
     expected = len(keys) / bins
-    spread = 2 * expected**0.5
-    inside = abs(counts - expected) <= spread
+    spread = 2 * (expected * (1 - 1 / bins)) ** 0.5
+    many = bins >= FEWEST_BARS
+    inside = abs(counts - expected) <= (spread if many else np.inf)
     middles = (np.arange(bins) + 0.5) / bins
     axes.bar(middles, counts, width=0.85 / bins, color=[BLUE if fits else ORANGE for fits in inside])
+    top = max(counts[0] + empty, counts.max())
     if empty:
         hatched: Any = {"color": "none", "edgecolor": GREY, "hatch": "////"}
         axes.bar(middles[:1], [empty], bottom=counts[:1], width=0.85 / bins, **hatched)
-    for edge in (expected - spread, expected + spread):
-        axes.plot([0, 1.02], [edge, edge], color="black", linewidth=1, linestyle=(0, (4, 2)))
-    top = max(counts[0] + empty, counts.max())
-    said = "about 95 % of the bars should end in between"
-    axes.text(0.5, expected + spread + 0.03 * top, said, ha="center")
-    if empty:
-        said = f" empty cells, which all have key 0: {empty}"
-        axes.text(0.9 / bins, counts[0] + 0.85 * empty, said, color=GREY)
+        said = f"empty cells, which all have key 0: {empty}"
+        axes.text(0.05, 0.98, said, color=GREY, transform=axes.transAxes, va="top")
     axes.set(xlabel="cell key / KEYSIZE", ylabel="cells", xlim=(-0.02, 1.02))
-    axes.set_ylim(0, max(1.05 * top, 1.3 * (expected + spread)))
+    axes.set_ylim(0, max(1.12 * top, 1.3 * (expected + spread)))
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
     axes.grid(axis="x", visible=False)
     strays = bins - int(inside.sum())
-    outside = f"bars that end outside, in orange: {strays}" if strays else "no bar ends outside"
+    if many:
+        for edge in (expected - spread, expected + spread):
+            axes.plot([0, 1.02], [edge, edge], color="black", linewidth=1, linestyle=(0, (4, 2)))
+        said = "about 95 % of the bars should end in between"
+        axes.text(0.5, expected + spread + 0.03 * top, said, ha="center")
+        outside = f"bars that end outside, in orange: {strays}" if strays else "no bar ends outside"
+        compared = (
+            "The dashed lines lie two standard deviations from what uniform keys would give on average; "
+            f"{outside}."
+        )
+    else:
+        compared = "They are too few to be compared with uniform keys."
     caption = (
-        f"The keys of {len(keys)} occupied cells, counted in equal intervals, {bins} in all. The dashed "
-        f"lines lie two standard deviations from what uniform keys would give on average; {outside}."
+        f"The keys of the occupied cells, {len(keys)} in all, counted in equal intervals ({bins}). {compared}"
     )
     above = f" On top of the first stands a hatched bar for the empty cells, {empty} in all." if empty else ""
-    alt = f"A bar chart. Within two standard deviations of uniform lie {bins - strays} of {bins} bars.{above}"
+    near = f" Within two standard deviations of uniform lie {bins - strays} of {bins} bars." if many else ""
+    alt = f"A bar chart of the keys.{near}{above}"
     return Drawing(name, figure, caption, alt, {"interval": list(range(bins)), "cells": counts.tolist()})
 
 
@@ -75,7 +85,7 @@ def differences(name: str, *, found: Any, table: LookupTable) -> Drawing:
     both[0].bar(places, absent, width=1.0, color=ORANGE)
     both[0].text(0.03 * reach, 0.5, "  always 0", color=ORANGE, va="center")
     both[1].bar(places, shares, width=0.9, color=[ORANGE if z == 0 else BLUE for z in places])
-    both[1].plot(places, expected, color="black", linewidth=1)
+    both[1].step(places, expected, where="mid", color="black", linewidth=1)
     for axes, title in zip(both, ("the person is not in the cell", "the person is in the cell"), strict=True):
         axes.set(title=title, ylabel="share of the cells", xlim=(-reach, reach), ylim=(0, None))
         axes.grid(axis="x", visible=False)

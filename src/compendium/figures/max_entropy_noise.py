@@ -34,12 +34,13 @@ def bells(name: str, *, support: int) -> Drawing:
     ends = []
     for share, colour, dash, marker in looks(SHARES):
         bell = Noise.of_variance(support, bound * share / 100)
-        axes.plot(z, bell.pmf, dash, color=colour, marker=marker, markersize=4)
+        axes.plot(z, bell.pmf, dash, color=colour, marker=marker if support <= 20 else None, markersize=4)
         ends.append(
             (float(bell.pmf[-1]), rf"$\gamma = {tex(f'{float(bell.gamma):.2g}')}$, {share} %", colour)
         )
         data[f"p_{share}"] = bell.pmf.tolist()
-    axes.set(xlabel="noise $z$", ylabel="$p(z)$", title=f"$D = {support}$", ylim=(-0.01, None))
+    axes.set(xlabel="noise $z$", ylabel="$p(z)$", title=f"$D = {support}$")
+    axes.set_ylim(-0.025 * max(data[f"p_{SHARES[0]}"]), None)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlim(-1.05 * support, 1.05 * support)
     label_ends(axes, ends)
@@ -62,7 +63,8 @@ def variance_of_gamma(name: str, *, support: int, variance: float) -> Drawing:
     rate, flat, sharp = (
         float(Noise.of_variance(support, value).gamma) for value in (variance, 0.999 * bound, 0.001 * bound)
     )
-    span = np.geomspace(min(rate / 3, flat), min(max(3 * rate, sharp), 690), 200)
+    high = variance > 0.9 * bound  # above the point its name would stand on the dashed line
+    span = np.geomspace(min(rate / (100 if high else 3), flat), min(max(3 * rate, sharp), 690), 200)
     gammas = [float(f"{value:.6g}") for value in span]
     variances = [Noise(support, gamma).variance for gamma in gammas]
     axes.semilogx(gammas, variances, color=BLUE)
@@ -74,13 +76,14 @@ def variance_of_gamma(name: str, *, support: int, variance: float) -> Drawing:
     axes.annotate(
         rf"$V = {tex(f'{variance:g}')}$, $\gamma = {tex(f'{rate:.4g}')}$",
         (rate, variance),
-        (8, 8),
+        (0, -16) if high else (8, 8),
         textcoords="offset points",
+        ha="left" if not high else "right" if variance < 0.99 * bound else "center",
     )
     axes.set(xlabel=r"$\gamma$", ylabel=r"$V(\gamma)$", ylim=(0, bound * 1.16), title=f"$D = {support}$")
     caption = (
-        r"$V(\gamma)$ falls strictly, from $D(D+1)/3$ at $\gamma = 0$ to 0: every variance below the bound "
-        r"has exactly one $\gamma > 0$."
+        r"$V(\gamma)$ falls strictly, from $D(D+1)/3$, its limit at $\gamma = 0$, to 0: every variance below "
+        r"the bound has exactly one $\gamma > 0$."
     )
     alt = (
         f"A decreasing S-shaped curve of V against γ, from {variances[0]:.4g} to {variances[-1]:.2g}, with "

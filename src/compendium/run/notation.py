@@ -78,9 +78,11 @@ def _power(digits: str, power: str) -> str:
 def number(text: str) -> str:
     """A number with its sign and its power of ten as they are printed; anything else as it is.
 
-    >>> number("-2.50e-06"), number("2.50e+00"), number("17"), number("none")
-    ('−2.50·10<sup>−6</sup>', '2.50', '17', 'none')
+    >>> number("-2.50e-06"), number("2.50e+00"), number("17"), number("+0"), number("none")
+    ('−2.50·10<sup>−6</sup>', '2.50', '17', '0', 'none')
     """
+    if text == "+0":
+        return "0"
     if not NUMBER.fullmatch(text):
         return text
     digits, _, power = text.replace("-", "−").lower().partition("e")

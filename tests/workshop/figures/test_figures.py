@@ -214,3 +214,21 @@ def test_differences_of_a_person_who_is_there_are_those_of_independent_keys() ->
     expected = dict(zip(made.data["difference"], made.data["expected"], strict=True))
     assert expected == {-3: 0, -2: 0, -1: 1 / 16, 0: 4 / 16, 1: 6 / 16, 2: 4 / 16, 3: 1 / 16}
     assert sum(made.data["absent"]) == 1
+
+
+def test_keys_outside_two_standard_deviations_of_a_uniform_share_are_counted() -> None:
+    """Of 496 keys in 16 intervals each gets 31 on average, with a standard deviation of 5.39, not 5.57."""
+    for most, told in ((41, "no bar ends outside"), (42, "bars that end outside, in orange: 1")):
+        counts = np.array([most, *[31] * 15])
+        counts[1 : most - 30] -= 1
+        keys = np.repeat(np.arange(16), counts)
+        made = cell_keys.key_counts("x", keys=keys, empty=0, keysize=16)
+        assert made.data["cells"] == counts.tolist()
+        assert told in made.caption
+
+
+def test_few_keys_are_not_compared_with_uniform_ones() -> None:
+    for keys, keysize in (([3, 200], 256), ([0] * 500 + [1] * 500, 2)):
+        made = cell_keys.key_counts("x", keys=np.array(keys), empty=5, keysize=keysize)
+        assert "too few to be compared" in made.caption
+        assert len(made.figure.axes[0].lines) == 0
