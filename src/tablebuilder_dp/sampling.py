@@ -323,9 +323,13 @@ def logarithm_up(ratio: Fraction | float) -> float:
 
 
 def rounded_up(exact: Fraction) -> float:
-    """The least float64 that is not below an exact number."""
+    """The least float64 that is not below an exact number, or the one that prints as it: 0.3 is three tenths.
+
+    >>> rounded_up(Fraction(3, 10)), rounded_up(Fraction(1, 3))
+    (0.3, 0.33333333333333337)
+    """
     near = float(exact)
-    return near if near >= exact else math.nextafter(near, math.inf)
+    return near if near >= exact or Fraction(repr(near)) == exact else math.nextafter(near, math.inf)
 
 
 def growth(table: LookupTable, delta: parameters.Number | None = None) -> Fraction | float:

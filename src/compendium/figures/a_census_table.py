@@ -134,8 +134,8 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
     figure.legend(loc="outside lower center", ncols=2)
     caption = (
         "How often an attacker guesses right whether a person was counted (a coin is right half the time): "
-        "three attacks, by the number of other people in the cell, with 95 % intervals. The grey line is "
-        "what is promised for one count; the last two attacks see two. Without noise every guess is right."
+        "attacks by the number of other people in the cell, with 95 % intervals. The grey line is what is "
+        "promised for one count; attacks on people apart see two. Without noise every guess is right."
     )
     shares = "; ".join(
         f"{rate.attack}, {rate.way}, others {rate.others}: {rate.right / rate.trials:.2f}"

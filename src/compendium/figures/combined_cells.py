@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from matplotlib.ticker import PercentFormatter, ScalarFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter, ScalarFormatter
 
-from compendium.figures.drawing import Drawing, canvas, label_end, looks, styled
+from compendium.figures.drawing import LABEL_GAP, Drawing, canvas, label_end, label_ends, looks, styled
 from compendium.figures.palette import BLUE, GREY, ORANGE
 from compendium.studies import differencing
 from compendium.studies.carry import Seen
@@ -39,7 +39,7 @@ def carry_by_bit(name: str, seen: Mapping[str, Seen], *, exact: Fraction) -> Dra
         f"Lines of one woman, one man and both, {lines} in all: how often the XOR of a bit of the three keys "
         "and of the next lower bit of the first is 0. Grey: where 95 % of the shares lie if keys are "
         "independent. The modulus, a prime as the paper asks, is not $2^{32}$ but $2^{32} - 5$: a sum that "
-        "passes it becomes larger by 5, in binary 101, and that blurs the low bits."
+        "passes it becomes larger by 5, in binary 101, and that blurs bits 2 to 5."
     )
     tops = ", ".join(f"{kind} {found.shares[-1]:.4f}" for kind, found in seen.items())
     alt = (
@@ -79,6 +79,8 @@ def tiled_counts(name: str, answers: Sequence[int]) -> Drawing:
         va="top",
     )
     axes.set(xlabel="true count", ylabel="published count")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
     caption = (
         "Tiles of counts: all counts under one line are published as one of them, the mark, where the line "
         "meets the diagonal. The first and the last tile reach beyond the picture, and their marks may lie "
@@ -103,10 +105,12 @@ def unequal_answers(name: str, table: LookupTable, *, others: Sequence[int]) -> 
     for (scheme, label), colour, dash, _ in looks(list(labels.items())):
         shares = [float(differencing.unequal(table, scheme, others=n).present) for n in others]
         axes.loglog(others, shares, dash, color=colour)
-        middle = len(others) // 3
-        axes.annotate(
-            label, (others[middle], shares[middle]), (6, 6), textcoords="offset points", color=colour
-        )
+        middle, move = len(others) // 3, (6, 6)
+        if (
+            scheme == differencing.TILING and shares[middle] > 0.6
+        ):  # below its line, right of the bound's name
+            middle, move = 2 * middle, (6, -14)
+        axes.annotate(label, (others[middle], shares[middle]), move, textcoords="offset points", color=colour)
         data[scheme] = shares
         words.append(f"{label} from {shares[0]:.3g} to {shares[-1]:.3g}")
     axes.axhline(bound, color="black", linewidth=0.8, linestyle=":")
@@ -157,15 +161,18 @@ def averages(name: str, *, partitions: Sequence[int], shares: Mapping[str, Seque
             label=f"tried, keys: {kind}",
         )
     axes.plot(partitions, designed, "-.", color=GREY, marker=".")
-    label_end(axes, (partitions[-1], exact[-1]), "noise for\none cell", "black")
-    label_end(axes, (partitions[-1], designed[-1]), "noise planned for\nthe divisions", GREY)
     axes.set_xscale("log", base=2)
     axes.set_xticks(partitions, list(map(str, partitions)))
     axes.minorticks_off()
     axes.set(xlabel="divisions $m$, each of two cells", ylabel="the count is found exactly")
     axes.set_ylim(-0.03, 1.03)
+    ends = [
+        (exact[-1], "noise for\none cell", "black"),
+        (designed[-1], "noise planned for\nthe divisions", GREY),
+    ]
+    label_ends(axes, ends, gap=2 * LABEL_GAP)
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.legend(loc="upper left")
+    figure.legend(loc="outside lower center", ncols=len(tried))
     caption = (
         "How often an average finds a count exactly, if the group is divided in two again and again. Line: "
         "noise that was designed for one cell, computed; marks: tried with each kind of keys. Grey: noise "

@@ -82,7 +82,7 @@ def asking(name: str, *, careless: Office, careful: Office, most: int) -> Drawin
         ends.append(
             f"{office.name}: best rate from {best[0]:.3f} to {best[-1]:.3f}, bound to {bound[-1]:.3f}"
         )
-    axes.set(xlabel="answers to the same question", ylabel="right guesses", ylim=(0.48, 1.01))
+    axes.set(xlabel="answers to the same question", ylabel="right guesses", ylim=(0.45, 1.01))
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     figure.legend(loc="outside lower center", ncols=2)
     caption = (

@@ -291,6 +291,7 @@ def _supports(axes: Any, points: Sequence[Reaction]) -> None:
     """Draw how D* follows one setting."""
     places = [float(point.value) for point in points]
     axes.plot(places, [point.best_support for point in points], ".-", color=BLUE, markersize=4)
+    axes.set_ylim(0, None)
     axes.set_xscale("log")
     _plain_decades(axes.xaxis)
 

@@ -89,8 +89,8 @@ def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max:
     label_ends(axes, ends)
     caption = (
         r"The largest number of cells with the same person that keeps a budget $(\varepsilon, \delta)$. It "
-        rf"is proved at {len(levels)} values of $\varepsilon$, and each step, a lower bound, extends to the "
-        "next of them. Where a line is missing, not even one cell fits at the value before."
+        rf"is proved at {len(levels)} values of $\varepsilon$; between them the line is a lower bound. Where "
+        "it is missing, not even one cell fits at the value before."
     )
     alt = "Rising steps of the number of cells against ε: " + ", ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)
@@ -109,8 +109,7 @@ def costs(name: str, variances: Mapping[int, Costs], *, epsilon: float, delta: f
         data[field] = spreads
         words.append(f"{label} from {spreads[0]:.3g} to {spreads[-1]:.3g}")
         ends.append((spreads[-1], label.replace(", ", ",\n"), colour))
-    axes.yaxis.set_major_formatter(ScalarFormatter())
-    axes.xaxis.set_major_formatter(ScalarFormatter())
+    axes.yaxis.set_major_formatter(lambda spread, _: f"{spread:.3g}")
     axes.set_xticks(numbers, list(map(str, numbers)))
     axes.minorticks_off()
     axes.set(xlabel="cells $k$ with the same person", ylabel="standard deviation of the noise")

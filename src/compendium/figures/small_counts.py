@@ -71,8 +71,8 @@ def protection(name: str, noise: OfVariance, *, epsilon: float) -> Drawing:
     level = float(pairs["clamped"].backward[-1])
     axes.axhline(level, color=GREY, linewidth=1.2)
     marks = (
-        ("rows", "up", BLUE, "^", 8, (9, -4)),
-        ("rows", "down", GREEN, "v", 8, (9, 2)),
+        ("rows", "up", BLUE, "^", 8, (9, 3)),
+        ("rows", "down", GREEN, "v", 8, (9, -10)),
         ("clamped", "down", ORANGE, "o", 5, (-24, -17)),
     )
     for choice, direction, colour, marker, size, move in marks:

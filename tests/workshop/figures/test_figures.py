@@ -80,7 +80,7 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "ruler": lambda: sampling.ruler("x", NOISE, keysize=32),
     "cut_points": lambda: sampling.cut_points("x", [table(16), table(256)], NOISE),
     "key_counts": lambda: cell_keys.key_counts(
-        "x", keys=np.arange(256, dtype=np.uint64), empty=9, keysize=256, bins=8
+        "x", keys=np.arange(256, dtype=np.uint64), empty=9, keysize=256
     ),
     "differences": lambda: cell_keys.differences("x", found=[0, 1, 1, 3, -4], table=table(256)),
     "weight_errors": lambda: after_sampling.weight_errors("x", table(256), NOISE),
