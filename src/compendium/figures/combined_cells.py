@@ -106,9 +106,7 @@ def unequal_answers(name: str, table: LookupTable, *, others: Sequence[int]) -> 
         shares = [float(differencing.unequal(table, scheme, others=n).present) for n in others]
         axes.loglog(others, shares, dash, color=colour)
         middle, move = len(others) // 3, (6, 6)
-        if (
-            scheme == differencing.TILING and shares[middle] > 0.6
-        ):  # below its line, right of the bound's name
+        if scheme == differencing.TILING and shares[middle] > 0.6:  # right of the bound's name
             middle, move = 2 * middle, (6, -14)
         axes.annotate(label, (others[middle], shares[middle]), move, textcoords="offset points", color=colour)
         data[scheme] = shares

@@ -371,6 +371,15 @@ def test_an_epsilon_is_stated_rounded_up() -> None:
     assert Fraction(stated) >= Fraction(third)
 
 
+@pytest.mark.parametrize("asked", ["0.3", "0.6", "0.7", "1.1"])
+def test_an_epsilon_that_is_a_short_decimal_is_stated_as_it_is(asked: str) -> None:
+    """The float64 of each of them lies below it, or above it, by less than it prints."""
+    one = facts(microdata.design_per_cell(asked, "1e-3"))["one_cell"]["others_from_0"]["epsilon"]
+    whole = microdata.design(asked, "1e-3", cells=2)
+    assert one == statement.up(one) == float(asked)
+    assert keyed(whole, "sex")["whole_table"]["epsilon"] == float(asked)
+
+
 # Keys of cells: the promise of a whole table
 
 ASKED = [("1", "1e-6", 4), ("0.5", "1e-4", 6), ("0.333333333333333333333", "1e-9", 64)]
