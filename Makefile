@@ -79,8 +79,8 @@ COMPILE = $(PYTHON) -m uv pip compile pyproject.toml --generate-hashes --univers
 # uv, itself taken from the lock, installs several times faster than pip; where it cannot (a mirror
 # that only pip knows of, say), pip does the same from the same hashes.
 define install
-	@$(@D)/bin/python -m uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $< \
-	  || $(@D)/bin/python -m pip install --quiet --require-hashes -r $<
+	@$(@D)/bin/python -m uv pip install --quiet --python $(@D)/bin/python --no-deps --require-hashes -r $< \
+	  || $(@D)/bin/python -m pip install --quiet --no-deps --require-hashes -r $<
 endef
 
 define build

@@ -17,6 +17,8 @@ from compendium.ledger.verdicts import BASES, CONFIRMED, KINDS, Entry
 from compendium.run.places import ROOT
 
 FILE = Path("paper/headlines.toml")
+AT_STAKE = (*SEVERITIES, "")
+"""What can be at stake, the gravest first; nothing, where a headline holds."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def _listed(kind: str, root: Path = ROOT) -> list[dict[str, Any]]:
 
 
 def headlines(entries: Sequence[Entry]) -> list[Headline]:
-    """The headlines whose claims are all among the entries."""
+    """The headlines whose claims are all among the entries, by what is at stake and then by verdict."""
     by_id = {entry.claim.id: entry for entry in entries}
     results = []
     for listed in _listed("headline"):
@@ -77,7 +79,7 @@ def headlines(entries: Sequence[Entry]) -> list[Headline]:
                 claims=tuple(listed["claims"]),
             )
         )
-    return results
+    return sorted(results, key=lambda one: (AT_STAKE.index(one.severity), KINDS.index(one.verdict)))
 
 
 def causes(entries: Sequence[Entry]) -> list[Cause]:

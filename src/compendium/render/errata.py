@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compendium.ledger import mathematics
 from compendium.ledger.book import Book, bases
-from compendium.ledger.claims import Place
+from compendium.ledger.claims import SEVERITIES, Place
 from compendium.ledger.headlines import causes, headlines, remarks
 from compendium.ledger.verdicts import (
     BOUNDARY,
@@ -34,9 +34,15 @@ C.-H. Chien. The ledger (`make verify`) writes this page from [`claims.toml`](cl
 numbers. It has {total} statements of the paper; the {confirmed} that are not listed here hold as they stand.
 Of all of them {checked} are machine-checked ([`proofs/`](../proofs/README.md)), {proved} more proved for all
 parameters, {exact} decided exactly, and {tried} tried on a grid and no more. Lines are those of the paper's
-source, ARXIV.tex. *Read as* has our reading of the paper's words: *forward* and *backward* are the
-two directions of the comparison, $e_8$, $e_{{16}}$ and $e_{{32}}$ the errors with $2^8$, $2^{{16}}$ and
-$2^{{32}}$ keys.
+source, ARXIV.tex, which is not part of this repository.
+
+What must be trusted: for the {checked} Coq, for proofs by hand their reader, for numbers and cases Arb
+(through python-flint) and the checks in `src/compendium/ledger/checks`; for everything that we copied and
+read the paper rightly and left no statement out, since `claims.toml` has each of them in our words.
+
+Each part begins with what touches a conclusion. *Read as* has our reading of the paper's words: *forward* and
+*backward* are the two directions of the comparison, $e_8$, $e_{{16}}$ and $e_{{32}}$ the errors with $2^8$,
+$2^{{16}}$ and $2^{{32}}$ keys.
 """
 
 PARTS = {
@@ -82,6 +88,7 @@ def document(book: Book, link: Callable[[str], str] | None = None) -> str:
     ]
     for kind, (title, explanation) in PARTS.items():
         chosen = [entry for entry in wrong if entry.kind == kind]
+        chosen.sort(key=lambda entry: SEVERITIES.index(entry.claim.severity))
         if chosen:
             blocks += [f"## {title}\n\n{explanation}\n", *(item(entry, link) for entry in chosen)]
     blocks.append(

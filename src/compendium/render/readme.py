@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compendium.ledger.book import Book, counts
-from compendium.ledger.claims import SEVERITIES, statement
-from compendium.ledger.verdicts import CONFIRMED, CONTRADICTED
+from compendium.ledger.claims import SEVERITIES
+from compendium.ledger.headlines import headlines
+from compendium.ledger.verdicts import BOUNDARY, CONFIRMED, CONTRADICTED, DEPENDS, PARTLY, ROUNDED, SLIP
 from compendium.run.manifest import REPRODUCED
 from compendium.run.notation import prose
 
@@ -29,22 +30,37 @@ def between(text: str, marks: tuple[str, str], content: str) -> str:
     return f"{head}{start}{comment}-->\n\n{content}\n\n{end}{tail}"
 
 
+OTHERWISE = {
+    CONTRADICTED: "fail",
+    SLIP: "are slips",
+    DEPENDS: "depend on how they are read",
+    BOUNDARY: "leave out a boundary",
+    ROUNDED: "round on display",
+    PARTLY: "err in a last digit",
+}
+"""What statements do that do not simply hold."""
+
+
 def glance(book: Book) -> str:
-    """The verdict in a few lines of Markdown: what holds, what fails, what is between."""
+    """The verdict in a few lines of Markdown: what holds, what touches a conclusion, what else there is."""
     tally = counts(book.paper)
-    others = {kind: count for kind, count in tally.items() if kind not in (CONFIRMED, CONTRADICTED)}
-    between = ", ".join(f"{count} {kind}" for kind, count in others.items() if count)
-    wrong = [entry for entry in book.paper if entry.kind == CONTRADICTED]
-    wrong.sort(key=lambda entry: SEVERITIES.index(entry.claim.severity))
+    total, whole = len(book.paper), tally[CONFIRMED]
+    gravest = [one for one in headlines(book.paper) if one.severity == SEVERITIES[0]]
+    rows = [
+        f"- **{kind}**: {prose('; '.join(one.title for one in gravest if one.verdict == kind))}"
+        for kind in dict.fromkeys(one.verdict for one in gravest)
+    ]
+    others = [f"{does} ({tally[kind]})" for kind, does in OTHERWISE.items() if tally[kind]]
+    listed = " or ".join([", ".join(others[:-1]), others[-1]]) if len(others) > 1 else "".join(others)
     return "\n".join(
         [
-            f"Of {len(book.paper)} statements of the paper {tally[CONFIRMED]} hold as printed; "
-            f"{len(wrong)} fail, gravest first:",
+            f"Of {total} statements of the paper {whole} hold as printed. Main results that do not, where a "
+            "conclusion is at stake, gravest first:",
             "",
-            *(f"- {prose(statement(entry.claim))} (Section {entry.claim.section})" for entry in wrong),
+            *rows,
             "",
-            f"Between them are: {between}. [The errata](paper/errata.md) have the truth of each, how it is "
-            "known, and what it changes.",
+            f"The other {total - whole} statements {listed}. [The errata](paper/errata.md) say what is true "
+            "instead, how that is known, and what it changes.",
         ]
     )
 

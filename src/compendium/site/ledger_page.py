@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 from compendium.figures import palette
 from compendium.ledger import book, claims
 from compendium.ledger.claims import Claim
+from compendium.ledger.headlines import Headline, headlines
 from compendium.ledger.mathematics import latex
 from compendium.ledger.theorems import Theorem, proving
 from compendium.ledger.verdicts import KINDS, Entry
@@ -122,6 +123,11 @@ class Ledger:
         """How many lines of the paper have each kind of verdict, those to be seen first in front."""
         tally = Counter(line.kind for line in self.paper)
         return {kind: tally[kind] for kind in KINDS}
+
+    @property
+    def headlines(self) -> list[Headline]:
+        """What the paper's lines amount to, gravest first."""
+        return headlines([line.entry for line in self.paper])
 
     def hanging(self) -> list[Line]:
         """The lines of the paper whose verdict hangs on a limit of ours."""

@@ -320,9 +320,9 @@ def check(entries: Sequence[Entry], entry: Entry) -> None:
             )
     budget = Account((*entries, entry)).budget
     if entry.budget and entry.budget != budget:
-        fixed = f"that of the journal ({budget})" if budget else "left out"
+        fixed = f"that of the journal ({budget})" if budget else "left out, as the journal begins without one"
         raise ValueError(
-            f"budget must be {fixed}, as it is fixed before anything is published, got {entry.budget}"
+            f"budget must be {fixed}: it is fixed before anything is published, got {entry.budget}"
         )
     if budget and entry.neighbours != budget.neighbours:
         allowed = f"{budget.neighbours}, as in the budget of the journal"

@@ -22,7 +22,7 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from tablebuilder_dp.beyond import many_cells
-from tablebuilder_dp.beyond.many_cells import FAMILIES
+from tablebuilder_dp.beyond.many_cells import FAMILIES, Choice
 from tablebuilder_dp.microdata import (
     account,
     cell_keys,
@@ -147,10 +147,26 @@ class Release:
     def plan(self) -> Plan:
         """What the release needs and gives, without looking at a record.
 
-        Raises ValueError for what no noise keeps, and ArithmeticError where an enclosure does not decide.
+        Raises ValueError for what no noise keeps, and for what the journal, where there is one, would refuse;
+        ArithmeticError where an enclosure does not decide.
         """
         chosen = many_cells.best(self.epsilon, self.delta, cells=self.cells_changed, family=self.noise)
+        if self.secret is not None and (self.journal or beside(self.secret)).exists():
+            self._journal().check(self._entry(self._protection(chosen)))
         return Plan(self, chosen)
+
+    def _protection(self, chosen: Choice) -> Protection:
+        return of_choice(chosen, self.delta, cells=self.cells_changed, small_counts=self.small_counts)
+
+    def _entry(self, protection: Protection) -> Entry:
+        """What the journal says of the release before its records are read."""
+        return account.entry(
+            protection,
+            self.partitions.items(),
+            edition=self.edition,
+            neighbours=self.neighbours,
+            budget=self.budget,
+        )
 
     def history(self) -> Account:
         """The account of all editions in the journal.
@@ -192,16 +208,8 @@ class Release:
         files.check_folder(self.folder, names, inputs, name="folder")
         for table in self.tables:
             publish.check_names(table.layout, self.form.columns)
-        protection = of_choice(
-            self.plan().choice, self.delta, cells=self.cells_changed, small_counts=self.small_counts
-        )
-        entry = account.entry(
-            protection,
-            self.partitions.items(),
-            edition=self.edition,
-            neighbours=self.neighbours,
-            budget=self.budget,
-        )
+        protection = self._protection(self.plan().choice)
+        entry = self._entry(protection)
         book.check(entry)
         made, digest = self._made(source, protection, book.secret, spark=spark, memory=memory)
         entry = replace(entry, input=book.digest(digest))

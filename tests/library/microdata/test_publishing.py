@@ -623,10 +623,23 @@ def test_a_budget_has_one_relation_of_neighbours(office: Path) -> None:
 def test_a_budget_cannot_be_fixed_afterwards(office: Path) -> None:
     release(office).publish()
     late = release(office, budget=Budget(Fraction(9), Fraction(1, 2)), edition="2027", folder=office / "late")
-    with pytest.raises(
-        ValueError, match="budget must be left out, as it is fixed before anything is published"
-    ):
-        late.publish()
+    wanted = "budget must be left out, as the journal begins without one: it is fixed before anything is"
+    for attempt in (late.plan, late.publish):
+        with pytest.raises(ValueError, match=wanted):
+            attempt()
+
+
+def test_a_plan_says_what_the_journal_would_refuse(office: Path) -> None:
+    """Without a journal, and for what has been published already, there is nothing to refuse."""
+    budget = Budget(Fraction(3, 2), Fraction(1, 2))
+    first = release(office, budget=budget)
+    first.plan()
+    first.publish()
+    first.plan()
+    second = replace(first, edition="2027", folder=office / "second")
+    with pytest.raises(ValueError, match="budget must not be exceeded .* but epsilon would add up to 2"):
+        second.plan()
+    replace(second, epsilon=Fraction(1, 2)).plan()
 
 
 def test_a_link_to_the_secret_has_the_same_journal(office: Path) -> None:
