@@ -52,6 +52,12 @@ CUT = """() => [...document.querySelectorAll("article *")].filter((part) => {
 }).map((part) => `${part.tagName} cut: ${part.textContent.trim().slice(0, 60)}`)"""
 """Boxes with more in them than they show; on a phone tables and formulas may scroll, if keys reach them."""
 
+WIDE = """() => [...document.querySelectorAll("article div.math")].filter((part) => {
+  const boxes = [part, ...part.querySelectorAll("mjx-container")];
+  return boxes.some((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1);
+}).map((part) => `formula too wide: ${part.textContent.trim().slice(0, 60)}`)"""
+"""Formulas that only scrolling shows whole."""
+
 SMALL = """() => {
   const tables = [...document.querySelectorAll("article .table-wrapper table")];
   const pictures = [...document.querySelectorAll("article .math > mjx-container > svg")];
@@ -190,6 +196,8 @@ def test_every_page_is_quiet_complete_and_readable(
             width = page.evaluate(WIDTH)
             found += [f"{width} px wide on a phone"] if width > PHONE["width"] else []
             found += [f"on a phone: {part}" for part in page.evaluate(CUT) + page.evaluate(SMALL)]
+            if path.parent.name == "notebooks":
+                found += [f"on a phone: {part}" for part in page.evaluate(WIDE)]
             page.set_viewport_size(DESKTOP)
             found += page.evaluate(CUT)
             judge = Judge(page, looks)
