@@ -240,8 +240,10 @@ def test_the_front_page_has_the_counts_of_the_ledger(pages: dict[str, Page]) -> 
     assert f"Of {len(ledger.paper)} statements" in text
     for kind, count in ledger.counts().items():
         assert f"{count} {kind}" in text
-    for line in ledger.of("contradicted"):
-        assert f'href="ledger.html#claim-{line.claim.id}"' in pages["index.html"].html
+    shown = [line for line in ledger.headlines if line.severity == "conclusion"]
+    places = [pages["index.html"].html.index(f'href="ledger.html#claim-{line.claims[0]}"') for line in shown]
+    assert len(places) == 6
+    assert places == sorted(places)
 
 
 def test_claims_lead_to_the_notebook_that_treats_them() -> None:
