@@ -268,7 +268,7 @@ def a_hundred_cells() -> list[Row]:
 
 
 def thousands_of_cells() -> list[Row]:
-    """4096 cells together: δ in float64 and enclosed, against dp_accounting, all to 0.1 %."""
+    """4096 cells together: δ in float64 and enclosed, against dp_accounting, all to 0.1%."""
     cells = 4096
     made = many_cells.best(1, "1e-6", cells=cells, family="max-entropy").noise
     sigma = math.sqrt(1 / (2 * float(made.rates[1])))
@@ -286,15 +286,15 @@ def thousands_of_cells() -> list[Row]:
             sigma=sigma,
             truncation_bound=made.support,
             use_connect_dots=True,
-            value_discretization_interval=9e-5,  # with their usual 1e-4 they are off by 0.12 %
+            value_discretization_interval=9e-5,  # with their usual 1e-4 they are off by 0.12%
         )
         return float(one.self_compose(cells).get_delta_for_epsilon(1))
 
     for value in (ours(), theirs(), float(enclosed().lower), float(enclosed().upper)):
         if abs(value / float(exact) - 1) > 1e-3:
-            raise AssertionError(f"a delta of {cells} cells is off by more than 0.1 %: {value}")
+            raise AssertionError(f"a delta of {cells} cells is off by more than 0.1%: {value}")
     times = best(ours, theirs, enclosed, rounds=5)
-    work, rival = f"δ of {cells} cells, D = {made.support}, to 0.1 %", "dp_accounting, grid 9e-5"
+    work, rival = f"δ of {cells} cells, D = {made.support}, to 0.1%", "dp_accounting, grid 9e-5"
     return [
         faster(work, rival, times[:2], 20),
         faster(f"{work}, enclosed", rival, [times[2], times[1]], None),

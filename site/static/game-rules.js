@@ -80,7 +80,7 @@ const DifferencingGame = (function () {
     return low;
   }
 
-  /* The exact 95 % interval of Clopper and Pearson. */
+  /* The exact 95% interval of Clopper and Pearson. */
   function score(right, rounds) {
     if (!rounds) return { rounds: 0, right: 0, rate: 0.5, low: 0, high: 1 };
     return { rounds, right, rate: right / rounds, low: lower(right, rounds), high: 1 - lower(rounds - right, rounds) };
@@ -109,7 +109,7 @@ const DifferencingGame = (function () {
     return kinds.map((kind) => say(kind, values)).join(" ");
   }
 
-  /* A score on a line from 0 to 100 %, beside the best possible rate and the bound. */
+  /* A score on a line from 0 to 100%, beside the best possible rate and the bound. */
   function bar(found, bound, best) {
     const shares = { low: found.low, high: found.high, rate: found.rate, best, bound };
     const values = {};

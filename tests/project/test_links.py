@@ -19,7 +19,7 @@ DOCUMENTS = sorted(
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:href|data)=\"([^\"]+)\"")
 MARKUP = re.compile(r"^(?:\([\w-]+\)=$|:::|```\{|% ).*|(?<!`)\{[a-z:]+\}`", re.MULTILINE)
 """Targets, directives, comments and roles of MyST, which a forge shows as they are written."""
-CARET = re.compile(r"(?:ε|δ|[pcBV]|\be|\d)\^[−\w(]")
+CARET = re.compile(r"(?:ε|δ|[pcBV]|\be|\d)\^[−\w(]|\d[ \u00a0\u202f]%")
 OUTSIDE = re.compile(r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)
 
 
@@ -46,7 +46,7 @@ def dead(path: Path, text: str) -> list[str]:
 
 
 def raw(text: str) -> list[str]:
-    """Powers that are written with a caret, outside of code and formulas."""
+    """Powers that are written with a caret, and per cent signs that stand apart, outside of code and formulas."""
     return CARET.findall(OUTSIDE.sub("", text))
 
 
@@ -75,5 +75,5 @@ def test_dead_links_and_raw_carets_are_found() -> None:
         "report.pdf",
     ]
     assert dead(page, "[a](rerun.md#nowhere) [b](rerun.md#your-own-environment)") == ["rerun.md#nowhere"]
-    assert raw("ε^Q and `ε^Q`, $e^x$, e^ε") == ["ε^Q", "e^ε"]
+    assert raw("ε^Q and `ε^Q`, $e^x$, e^ε, 5% and 5 %") == ["ε^Q", "e^ε", "5 %"]
     assert len(MARKUP.findall("(a-b)=\n:::{b}\n% c\n```{d}\n```\n`{no}` {ref}`e <f>`\n")) == 5

@@ -134,7 +134,7 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
     figure.legend(loc="outside lower center", ncols=2)
     caption = (
         "How often an attacker guesses right whether a person was counted (a coin is right half the time): "
-        "attacks by the number of other people in the cell, with 95 % intervals. The grey line is what is "
+        "attacks by the number of other people in the cell, with 95% intervals. The grey line is what is "
         "promised for one count; attacks on people apart see two. Without noise every guess is right."
     )
     shares = "; ".join(

@@ -67,7 +67,7 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
     both[1].autoscale_view()
     low, high = both[1].get_ylim()
     marks = [mark for mark in AWAY if low <= mark <= high]
-    both[1].set_yticks(marks, [f"{100 * mark:+g} %".replace("-", "−") if mark else "0" for mark in marks])
+    both[1].set_yticks(marks, [f"{100 * mark:+g}%".replace("-", "−") if mark else "0" for mark in marks])
     both[1].yaxis.set_minor_locator(NullLocator())
     caption = (
         rf"$\varepsilon$ after sampling for $D = {experiment.support}$. Above: the paper's one-sided "

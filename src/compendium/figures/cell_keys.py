@@ -49,7 +49,7 @@ def key_counts(name: str, *, keys: Any, empty: int, keysize: int) -> Drawing:
     if many:
         for edge in (expected - spread, expected + spread):
             axes.plot([0, 1.02], [edge, edge], color="black", linewidth=1, linestyle=(0, (4, 2)))
-        said = "about 95 % of the bars should end in between"
+        said = "about 95% of the bars should end in between"
         axes.text(0.5, expected + spread + 0.03 * top, said, ha="center")
         outside = f"bars that end outside, in orange: {strays}" if strays else "no bar ends outside"
         compared = (
@@ -93,12 +93,12 @@ def differences(name: str, *, found: Any, table: LookupTable) -> Drawing:
     hidden = float(shares[reach])
     caption = (
         "The published difference of two cells, one of which omits a person. If the person is in neither, "
-        f"it is always 0; if in one, it spreads out, and is 0 (orange) in {100 * hidden:.1f} % of "
+        f"it is always 0; if in one, it spreads out, and is 0 (orange) in {100 * hidden:.1f}% of "
         f"{len(seen)} cells. The line is what independent keys lead to. The two panels have different scales."
     )
     alt = (
         "Two bar charts of the difference of two published counts. If the person is not in the cell there is "
-        f"a single bar at 0, if they are the bars form a wide bell, of which 0 has {100 * hidden:.1f} %."
+        f"a single bar at 0, if they are the bars form a wide bell, of which 0 has {100 * hidden:.1f}%."
     )
     data: dict[str, Sequence[Any]] = {
         "difference": places.tolist(),

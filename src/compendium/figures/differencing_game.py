@@ -31,7 +31,7 @@ def rates(
         scores = [game.score(int(total[end - 1]), end) for end in ends]
         best, bound = office.best(answers), office.bound(answers)
         low, high, rate = ([getattr(score, part) for score in scores] for part in ("low", "high", "rate"))
-        axes.fill_between(ends, low, high, color=BLUE, alpha=0.2, linewidth=0, label="95 % interval")
+        axes.fill_between(ends, low, high, color=BLUE, alpha=0.2, linewidth=0, label="95% interval")
         axes.plot(ends, rate, color=BLUE, label="rate so far")
         axes.axhline(best, color=GREEN, linestyle=":", label="best possible")
         axes.axhline(bound, color=ORANGE, linestyle="--", label="bound by (ε, δ)")
@@ -54,7 +54,7 @@ def rates(
     panels[-1].set_xlabel("rounds")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     caption = (
-        "The best guess, played on: the share of right guesses so far, its 95 % interval, the best possible "
+        "The best guess, played on: the share of right guesses so far, its 95% interval, the best possible "
         "rate and the bound. An interval holds for a number of rounds that was fixed before, not for one "
         "that is chosen by looking."
     )

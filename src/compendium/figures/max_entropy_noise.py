@@ -36,7 +36,7 @@ def bells(name: str, *, support: int) -> Drawing:
         bell = Noise.of_variance(support, bound * share / 100)
         axes.plot(z, bell.pmf, dash, color=colour, marker=marker if support <= 20 else None, markersize=4)
         ends.append(
-            (float(bell.pmf[-1]), rf"$\gamma = {tex(f'{float(bell.gamma):.2g}')}$, {share} %", colour)
+            (float(bell.pmf[-1]), rf"$\gamma = {tex(f'{float(bell.gamma):.2g}')}$, {share}%", colour)
         )
         data[f"p_{share}"] = bell.pmf.tolist()
     axes.set(xlabel="noise $z$", ylabel="$p(z)$", title=f"$D = {support}$")

@@ -90,7 +90,7 @@ def shown_level(value: Enclosure | Fraction, unit: str) -> str:
         text = f"{float(f'{float(scaled):.3g}'):.0f}"
     else:
         text = re.sub(r"e([-+])0*", r"e\1", f"{float(scaled):.3g}").replace("e+", "e")
-    return f"{text} %" if unit else text
+    return f"{text}%" if unit else text
 
 
 Answer = claims.Value | Cases | Level

@@ -80,7 +80,7 @@ def table(numbers: Mapping[str, Mapping[str, str]]) -> str:
             twelve,
         ),
         (
-            "the paper's table has δ<sup>Q</sup> within 1 % of δ",
+            "the paper's table has δ<sup>Q</sup> within 1% of δ",
             "KEYSIZE·δ ≥ 100",
             *_sizes(least.percent),
             nine,

@@ -171,7 +171,7 @@ def rehomed(text: str, *, depth: int) -> str:
     """
     text = re.sub(r"\n\n(?=```$)", "\n", text, flags=re.MULTILINE)  # the blank line that ends a doctest
     if depth == 0:
-        text = re.sub(r'(href|data)="\.\./paper/(?=\w+\.pdf")', r'\1="', text)  # which lie at the top, too
+        text = re.sub(r'(href|data)="\.\./paper/(?=\w+\.pdf[#"])', r'\1="', text)  # which lie at the top, too
         return re.sub(r"\]\(\.\./(?=\w)", "](", text)
     up = "../" * depth
     return text.replace(f"]({up}site/", f"]({up}")

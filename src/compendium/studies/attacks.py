@@ -50,7 +50,7 @@ class Trials(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """How often an attack was right, with a 95 % interval, and how often it is by the table's weights."""
+    """How often an attack was right, with a 95% interval, and how often it is by the table's weights."""
 
     attack: str
     way: str

@@ -189,7 +189,7 @@ def guess(office: Office, differences: Integers, threshold: float | None = None)
 
 
 class Score(NamedTuple):
-    """Rounds, those that were right, and the exact 95 % interval of Clopper and Pearson for the rate."""
+    """Rounds, those that were right, and the exact 95% interval of Clopper and Pearson for the rate."""
 
     rounds: int
     right: int

@@ -35,9 +35,9 @@ def percent(share: float) -> str:
     r"""A share to a tenth of a per cent, ties upwards.
 
     >>> percent(0.0625)
-    '6.3\xa0%'
+    '6.3%'
     """
-    return f"{math.floor(1000 * share + 0.5) / 10:.1f}\N{NO-BREAK SPACE}%"
+    return f"{math.floor(1000 * share + 0.5) / 10:.1f}%"
 
 
 def signed(value: float) -> str:
@@ -164,7 +164,7 @@ def exactly(office: Office, threshold: float, asks: int) -> str:
 
 
 def bar(result: Score, *, bound: float, best: float) -> str:
-    """A score on a line from 0 to 100 %, beside the best possible rate and the bound, as SVG."""
+    """A score on a line from 0 to 100%, beside the best possible rate and the bound, as SVG."""
     shares = {"low": result.low, "high": result.high, "rate": result.rate, "best": best, "bound": bound}
     values = {f"{name}_share": percent(share) for name, share in shares.items()}
     label = say("line_score" if result.rounds else "line", **values)

@@ -119,10 +119,10 @@ def counted(study: Experiment) -> dict[str, str]:
     counts = {
         "exp-support-32": (full[32], every, "full"),
         "exp-epsilon-8": (sum(x > 0 for x in ratios[8]), full[8], "above ε"),
-        "exp-epsilon-16": (sum(x <= CLOSE for x in ratios[16]), full[16], "at most 1 % above ε"),
-        "exp-epsilon-32": (sum(abs(x) <= CLOSE for x in ratios[32]), full[32], "within 1 %"),
+        "exp-epsilon-16": (sum(x <= CLOSE for x in ratios[16]), full[16], "at most 1% above ε"),
+        "exp-epsilon-32": (sum(abs(x) <= CLOSE for x in ratios[32]), full[32], "within 1%"),
         "exp-delta-8": (sum(x > 0 for x in excess[8]), every, "above δ"),
-        "exp-delta-16": (sum(abs(x) <= CLOSE for x in excess[16]), every, "within 1 %"),
-        "exp-delta-32": (sum(abs(x) <= CLOSE for x in excess[32]), every, "within 1 %"),
+        "exp-delta-16": (sum(abs(x) <= CLOSE for x in excess[16]), every, "within 1%"),
+        "exp-delta-32": (sum(abs(x) <= CLOSE for x in excess[32]), every, "within 1%"),
     }
     return {name: f"{count} of {among} {what}" for name, (count, among, what) in counts.items()}

@@ -1,14 +1,14 @@
 """Past the paper: the noise of least variance that keeps (ε, δ) for k cells.
 
 Two families compete, the paper's and the truncated geometric, each rounded to whole numbers of keys, on a
-support that costs at most 1 % more variance than the widest; the geometric noise also on one that ends as
+support that costs at most 1% more variance than the widest; the geometric noise also on one that ends as
 early as δ allows, where that has less variance. Which one wins depends on how much is published: the
 geometric for few cells, the paper's for many.
 
 What is certified is the promise of the noise that is chosen: its (ε, δ) is proved (`promise`). That a smaller
 variance would not do is known in another way. For the geometric noise of unbounded support δ_k falls as the
 variance grows, so that one root decides. For the paper's it is not known to fall, and at a fixed support it
-does not. So every variance of a grid is tried in float64, in steps of 0.5 % from a lower bound that is proved
+does not. So every variance of a grid is tried in float64, in steps of 0.5% from a lower bound that is proved
 for any noise whatever; the grid says nothing between its points.
 """
 
@@ -124,9 +124,9 @@ def best(
 ) -> Choice:
     """The noise of least variance whose promise for k ``cells`` is (ε, δ), with its lookup table.
 
-    The promise is certified, integers included. The variance is at most 1 % above the least on a wide
+    The promise is certified, integers included. The variance is at most 1% above the least on a wide
     support. There, no smaller variance of the geometric family keeps δ (Theorem 51), and none of the paper's
-    on a grid of 0.5 % that starts at a lower bound for any noise, as far as float64 can tell (Theorem 52).
+    on a grid of 0.5% that starts at a lower bound for any noise, as far as float64 can tell (Theorem 52).
     The support is the smallest that a bisection finds; that none is smaller is not claimed. γ and the rate
     have six digits. Noise that ends early, which no wide support resembles, can have less variance: tried is
     the geometric noise whose finite losses stay below ε, on the smallest support; no other is claimed.
@@ -175,7 +175,7 @@ def fixed_support(
 ) -> Choice:
     """The paper's noise of least variance on a given support whose promise for k ``cells`` is (ε, δ).
 
-    The promise is certified; that smaller variances fail is float64 on a grid of 0.5 %, all of whose points
+    The promise is certified; that smaller variances fail is float64 on a grid of 0.5%, all of whose points
     are tried, as δ_k is no monotone function of γ here (Theorem 52).
 
     Raises ValueError where no γ will do, and ArithmeticError where ``MAX_BITS`` bits do not decide.
@@ -242,7 +242,7 @@ def _least(wanted: _Wanted, family: str) -> Choice:
 def _ending_early(wanted: _Wanted, wide: Choice) -> Choice | None:
     """Geometric noise whose k finite losses add up to less than ε: δ_k is the chance of an infinite one.
 
-    Its rate is half a per cent below ε/k, which costs 1 % of variance: rounding to keys then lifts no loss
+    Its rate is half a per cent below ε/k, which costs 1% of variance: rounding to keys then lifts no loss
     above ε, and the odds of clamped counts have a bound. None if it has no less variance than the choice on
     a ``wide`` support.
     """

@@ -32,7 +32,7 @@ def least(epsilon: Any, delta: Any, **options: Any) -> Choice:
 
 
 def is_kept(choice: Choice, epsilon: Any, delta: Any, cells: int) -> None:
-    """The promise, made once more from its parts, and a variance within 1 % of the least."""
+    """The promise, made once more from its parts, and a variance within 1% of the least."""
     table = sampling.lookup_table(choice.noise, keysize=choice.table.keysize, rule=sampling.nearest)
     assert choice.table == table
     assert choice.promise == promise(choice.noise, table, epsilon, cells=cells)

@@ -158,7 +158,7 @@ def test_a_value_without_keys_gives_its_neighbours_away() -> None:
     assert truth([cell(table, None, 1)], 2**16, Fraction(8)) == (1, 1)
     assert float(certified.delta(noise, 8)) < 0.001
     assert found.delta == found.loss_above_epsilon == 1
-    noise = Noise(2, 3)  # KEYSIZE·p(2) is 0.36, so that of 2^16 keys 2 has none, and 1 has 4.5 %
+    noise = Noise(2, 3)  # KEYSIZE·p(2) is 0.36, so that of 2^16 keys 2 has none, and 1 has 4.5%
     table = made(noise, 2**16)
     found = promise(noise, table, 10, cells=1)
     assert (

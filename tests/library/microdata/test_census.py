@@ -30,7 +30,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> int:
 
 @pytest.fixture(scope="module")
 def people() -> dict[str, list[Any]]:
-    """Enough records to see a share of 0.05 % to within a quarter of it."""
+    """Enough records to see a share of 0.05% to within a quarter of it."""
     return people_of(SEEN)
 
 

@@ -56,7 +56,7 @@ def test_the_same_numbers_give_the_committed_bytes(output: Path, capsys: pytest.
 @pytest.mark.parametrize("name", report.ARTICLES)
 def test_no_number_is_typed(name: str) -> None:
     assert typed_numbers(SOURCES[name]) == []
-    for typed in ("Of 254 statements", "the share is 81 %", "up to 0.498", "$ε = 0.498$", '"0.498"'):
+    for typed in ("Of 254 statements", "the share is 81%", "up to 0.498", "$ε = 0.498$", '"0.498"'):
         assert typed_numbers(f"{SOURCES[name]}\n{typed}") == [typed]
 
 

@@ -69,4 +69,4 @@ def test_counts_say_how_often_each_sentence_holds() -> None:
     assert counts["exp-epsilon-8"] == f"6 of {paper.full_support(8)} above ε"
     pairs = zip(paper.designs, paper.after[16], strict=True)
     close = sum(after.delta <= Fraction(101, 100) * Fraction(made.delta) for made, after in pairs)
-    assert counts["exp-delta-16"] == f"{close} of 25 within 1 %"
+    assert counts["exp-delta-16"] == f"{close} of 25 within 1%"

@@ -461,8 +461,8 @@ def grid_is_best(claim: Claim) -> Truth:
         excess[D] = [Enclosure(ratio.lower - 1, ratio.upper - 1) for ratio in ratios]
         numbers |= _largest(D) | {
             f"better{D}": str(sum(gap.formula.upper < gap.grid.lower for gap in gaps(D))),
-            f"cost{D}": f"{100 * max(float(value) for value in excess[D]):.2f} %",
-            f"bound{D}": f"{100 * math.expm1(D * D * 1e-4):.1f} %",
+            f"cost{D}": f"{100 * max(float(value) for value in excess[D]):.2f}%",
+            f"bound{D}": f"{100 * math.expm1(D * D * 1e-4):.1f}%",
         }
     both = [*excess[11], *excess[15]]
     numbers |= {"missed": str(sum(value.lower > 0 for value in both)), "pairs": str(len(both))}

@@ -357,7 +357,7 @@ def extremes(bits: int) -> dict[str, str]:
                 if (point.table.full_support or not full) and (value := point.epsilon(both=both)).is_finite()
             ]
             for word, (ratio, point) in (("low", min(ratios)), ("high", max(ratios))):
-                numbers[f"{side}_{where}_{word}"] = f"{100 * abs(ratio - 1):.3g} %"
+                numbers[f"{side}_{where}_{word}"] = f"{100 * abs(ratio - 1):.3g}%"
                 numbers[f"{side}_{where}_{word}_at"] = f"{float(point.design.epsilon):g}"
             numbers[f"{side}_{where}_over"] = str(sum(ratio > 1 for ratio, _ in ratios))
             numbers[f"{side}_{where}_under_1"] = ", ".join(
@@ -374,9 +374,9 @@ def extremes(bits: int) -> dict[str, str]:
     return numbers | {
         "lost": ", ".join(map(str, lowest.table.lost)),
         "full": str(sum(is_full for _, is_full in excess)),
-        "delta_all": f"{100 * max(excess)[0]:.3g} %",
+        "delta_all": f"{100 * max(excess)[0]:.3g}%",
         "delta_times": f"{1 + max(excess)[0]:.3g}",
-        "delta_full": f"{100 * max(value for value, is_full in excess if is_full):.3g} %",
+        "delta_full": f"{100 * max(value for value, is_full in excess if is_full):.3g}%",
         "delta_from": next(
             (
                 f"{float(point.design.epsilon):g}"
@@ -405,7 +405,7 @@ def slightly_lower(claim: Claim) -> Truth:
             "at every ε with full support": Level(below[-1], "%", whole=True),
             "at the median of these ε": Level(middle, "%", whole=True),
         },
-        numbers=extremes(bits) | {"median": f"{100 * float(middle):.2g} %"},
+        numbers=extremes(bits) | {"median": f"{100 * float(middle):.2g}%"},
     )
 
 
@@ -477,7 +477,7 @@ def caption_and_text(claim: Claim) -> Truth:
         low = max(excess(16, full=full), excess(32, full=False))
         high = min(excess(8, full=full), excess(16, full=False))
         readings[name] = "together" if low < high else "apart"
-        numbers = {"low": f"{float(100 * low):.3g} %", "high": f"{float(100 * high):.3g} %"}
+        numbers = {"low": f"{float(100 * low):.3g}%", "high": f"{float(100 * high):.3g}%"}
     return Truth(readings, numbers=numbers)
 
 

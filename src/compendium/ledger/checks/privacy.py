@@ -366,7 +366,7 @@ def few_worlds() -> list[World]:
 
 @by_cases
 def guarantee(claim: Claim) -> Iterator[Case]:
-    """The printed inequality for all events and both directions, with the least δ: 0.1 % less will not do."""
+    """The printed inequality for all events and both directions, with the least δ: 0.1% less will not do."""
     for world in few_worlds():
         stated = world.evaluate(claim.at["delta"])
         pairs = _events(world, -1) | _events(world, 1)
@@ -415,7 +415,7 @@ def gamma_value(claim: Claim) -> Truth:
     return Truth(
         {"": gamma_of(D, V)},
         origins={f"the γ of D = {other}": gamma_of(other, V) for other in (11, 15) if other != D},
-        numbers={"V": would_be.digits(4), "plateau": f"{100 * (ratio - 1):.1f} %"},
+        numbers={"V": would_be.digits(4), "plateau": f"{100 * (ratio - 1):.1f}%"},
     )
 
 
@@ -471,7 +471,7 @@ def panels(claim: Claim) -> Truth:
             "the same γ in both panels": joined(same_gamma, "below", "not below at every ε"),
             "the same V in both panels": joined(same_variance, "below", "not below at every ε"),
         },
-        numbers={"rise": f"{100 * float(rise):.2f} %"},
+        numbers={"rise": f"{100 * float(rise):.2f}%"},
     )
 
 
