@@ -23,7 +23,7 @@ NAMES = (
     r"|\b[Ee]qs?\. \(\d+\)(–\(\d+\))?|#(by|theorem)\(\d+\)|float64|SHA-256|Python 3\.11|\b2\^\d+"
 )
 """What may carry a digit in the text: names of things."""
-CODE = r"\b\d+(\.\d+)?(pt|em|cm|mm|fr|%)|(columns|colspan|level|digits): ?\d|\* \d\b|== 0|, \d+\)"
+CODE = r"\b\d+(\.\d+)?(pt|em|cm|mm|fr)|(columns|colspan|level|digits): ?\d|scale: \d+%|\* \d\b|== 0|, \d+\)"
 """Digits of the layout: lengths, numbers of columns, and to how many digits a number is shown."""
 LEAST_POINTS = 7
 """The smallest type in a figure, in print."""
@@ -35,7 +35,7 @@ def typed_numbers(source: str) -> list[str]:
     formulas = re.findall(r"\$[^$]*\$", text)
     found = [formula for formula in formulas if re.search(r"\d[.,]\d|\d{3}|\d *%", formula)]
     text = re.sub(r"\$[^$]*\$", "", text)
-    found += [string for string in re.findall(r'"[^"\n]*"', text) if re.search(r"\d\.\d|\d %", string)]
+    found += [string for string in re.findall(r'"[^"\n]*"', text) if re.search(r"\d\.\d|\d *%", string)]
     for pattern in (r'"[^"\n]*"', NAMES, CODE):
         text = re.sub(pattern, "", text)
     return found + re.findall(r".*\d.*", text)
@@ -102,7 +102,7 @@ def test_no_semicolon_is_swallowed() -> None:
     ("name", "sentence"),
     [
         ("report", r"for the larger one it is 0\.05000, and text"),
-        ("beyond", r"\(in theory \d+(\.\d+)? %; a coin is right in half\)"),
+        ("beyond", r"\(in theory \d+(\.\d+)?%; a coin is right in half\)"),
     ],
 )
 def test_the_typeset_sentences_are_whole(name: str, sentence: str) -> None:
