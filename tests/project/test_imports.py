@@ -23,7 +23,7 @@ BELOW: dict[str, set[str]] = {
     f"{WORKSHOP}.run": set(),
     f"{WORKSHOP}.studies": set(),
     f"{WORKSHOP}.ledger": {f"{WORKSHOP}.{one}" for one in ("run", "studies")},
-    f"{WORKSHOP}.figures": {f"{WORKSHOP}.{one}" for one in ("studies", "ledger")},
+    f"{WORKSHOP}.figures": {f"{WORKSHOP}.{one}" for one in ("run", "studies", "ledger")},
     f"{WORKSHOP}.course": {f"{WORKSHOP}.{one}" for one in ("run", "studies", "figures")},
     f"{WORKSHOP}.render": {f"{WORKSHOP}.{one}" for one in ("run", "ledger", "figures")},
     f"{WORKSHOP}.site": {f"{WORKSHOP}.{one}" for one in ("run", "studies", "ledger", "figures", "render")},
