@@ -3,12 +3,36 @@
   "use strict";
   const boxes = ".table-wrapper, .math-wrapper, div.math, span.math.wide, .highlight pre, .output pre";
   const least = 0.8;  // of its size: smaller cannot be read
+  const phone = 700;  // a page is narrower there
+  const tallest = 260;  // a row that is taller has columns of one or two words a line
+
+  // A table of sentences, on a phone: the cells of a row stand below each other, each under its heading.
+  function stack(table) {
+    const headings = [...table.querySelectorAll("thead th")];
+    const rows = [...table.querySelectorAll("tbody tr")];
+    table.classList.remove("stacked");
+    if (innerWidth >= phone || headings.some((heading) => heading.querySelector(".math"))) return;
+    if (!rows.some((row) => row.offsetHeight > tallest)) return;
+    for (const row of rows) {
+      row.setAttribute("role", "row");
+      [...row.cells].forEach((cell, place) => {
+        cell.setAttribute("role", "cell");
+        cell.dataset.column = headings[place].textContent.trim();
+      });
+    }
+    for (const heading of headings) heading.setAttribute("role", "columnheader");
+    for (const part of table.querySelectorAll("thead, tbody")) part.setAttribute("role", "rowgroup");
+    table.querySelector("thead tr").setAttribute("role", "row");
+    table.setAttribute("role", "table");  // which it would no longer be, as its parts are blocks
+    table.classList.add("stacked");
+  }
 
   // A table that is wider than the page has smaller letters, as far as they can be read.
   function fit() {
     for (const box of document.querySelectorAll(".table-wrapper")) {
       const table = box.querySelector("table");
       table.style.fontSize = "";
+      stack(table);
       table.classList.remove("wide");
       const wide = () => box.scrollWidth > box.clientWidth + 1;
       for (let size = 95; size >= 100 * least && wide(); size -= 5) table.style.fontSize = size + "%";

@@ -46,7 +46,7 @@ def dead(path: Path, text: str) -> list[str]:
 
 
 def raw(text: str) -> list[str]:
-    """Powers that are written with a caret, and per cent signs that stand apart, outside of code and formulas."""
+    """Powers with a caret and per cent signs that stand apart, outside of code and formulas."""
     return CARET.findall(OUTSIDE.sub("", text))
 
 

@@ -50,18 +50,22 @@ def utility_by_size(
                 data.setdefault(column, []).append(value)
         words.append(f"{way}, mean error {means[0]:.2f} in the first class and {means[-1]:.2f} in the last")
     for shares, ways in far_off.items():  # clamping brings no count of one or more within a tenth
-        far.plot(*zip(*shares, strict=True), "o-", color=GREY, markersize=4, label=" and ".join(ways))
+        names = " and ".join(ways)
+        far.plot(*zip(*shares, strict=True), "o-", color=GREY, markersize=4, label=names)
     for axes in (errors, far):
         axes.set_xscale("symlog", linthresh=1, linscale=0.5)
         axes.set_xlim(left=-0.2 if axes is errors else 0.8)
         axes.set_xlabel("true count")
         axes.xaxis.set_major_formatter(ScalarFormatter())
-        axes.legend(loc="upper right", ncols=2 if axes is errors else 1)
+    errors.legend(loc="upper right", ncols=2)
     errors.set(ylabel="published − true count")
     errors.set_title("error: mean ± standard deviation", loc="left")
     errors.set_ylim(top=errors.get_ylim()[1] + 0.15 * np.ptp(errors.get_ylim()))  # room for the names
     far.set(ylabel="share of cells", ylim=(-0.03, 1.03))
-    far.set_title("cells off by more than a tenth", loc="left")
+    alike = f", {names} alike" if len(far_off) == 1 else ""
+    far.set_title(f"cells off by more than a tenth{alike}", loc="left")
+    if not alike:
+        far.legend(loc="upper right")
     far.yaxis.set_major_formatter(PercentFormatter(1))
     caption = (
         "Top: the errors of the cells, by classes of true counts (powers of two; the last classes are taken "

@@ -77,7 +77,7 @@ def rises_and_falls(name: str, table: sampling.LookupTable, epsilon: float) -> D
     both[1].set(title=f"falls: at most {most[1]}", ylabel=r"$\ln\,(p^Q(z-1)\,/\,p^Q(z))$", xlabel="noise $z$")
     caption = (
         f"The rises and the falls of $p^Q$ for {table.keysize} keys, as logarithms; negative ones are not "
-        "drawn. In orange the step at the end: on the left the rise from $-D$, on the right the fall to $D$, "
+        "drawn. In orange the step at the end: above the rise from $-D$, below the fall to $D$, "
         "which has one key fewer to divide by."
     )
     alt = (

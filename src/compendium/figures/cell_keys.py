@@ -59,7 +59,7 @@ def key_counts(name: str, *, keys: Any, empty: int, keysize: int) -> Drawing:
     else:
         compared = "They are too few to be compared with uniform keys."
     caption = (
-        f"The keys of the occupied cells, {len(keys)} in all, counted in equal intervals ({bins}). {compared}"
+        f"The keys of the occupied cells, {len(keys)} in all, counted in {bins} equal intervals. {compared}"
     )
     above = f" On top of the first stands a hatched bar for the empty cells, {empty} in all." if empty else ""
     near = f" Within two standard deviations of uniform lie {bins - strays} of {bins} bars." if many else ""
@@ -92,9 +92,10 @@ def differences(name: str, *, found: Any, table: LookupTable) -> Drawing:
     both[1].set_xlabel("difference of the two published counts")
     hidden = float(shares[reach])
     caption = (
-        "The published difference of two cells, one of which omits a person. If the person is in neither, "
-        f"it is always 0; if in one, it spreads out, and is 0 (orange) in {100 * hidden:.1f}% of "
-        f"{len(seen)} cells. The line is what independent keys lead to. The two panels have different scales."
+        "The published difference of a cell with and without one person. If the person does not belong to "
+        "it, the difference is always 0; otherwise it spreads out, and is 0 (orange) in "
+        f"{100 * hidden:.1f}% of {len(seen)} cells. The line is what independent keys lead to. The two "
+        "panels have different scales."
     )
     alt = (
         "Two bar charts of the difference of two published counts. If the person is not in the cell there is "

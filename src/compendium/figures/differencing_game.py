@@ -55,7 +55,7 @@ def rates(
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     caption = (
         "The best guess, played on: the share of right guesses so far, its 95% interval, the best possible "
-        "rate and the bound. An interval holds for a number of rounds that was fixed before, not for one "
+        "rate and the bound. An interval holds for a number of rounds that was fixed beforehand, not for one "
         "that is chosen by looking."
     )
     alt = "Rates that settle as rounds are added, with shrinking intervals. " + "; ".join(words) + "."

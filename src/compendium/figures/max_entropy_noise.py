@@ -35,9 +35,7 @@ def bells(name: str, *, support: int) -> Drawing:
     for share, colour, dash, marker in looks(SHARES):
         bell = Noise.of_variance(support, bound * share / 100)
         axes.plot(z, bell.pmf, dash, color=colour, marker=marker if support <= 20 else None, markersize=4)
-        ends.append(
-            (float(bell.pmf[-1]), rf"$\gamma = {tex(f'{float(bell.gamma):.2g}')}$, {share}%", colour)
-        )
+        ends.append((float(bell.pmf[-1]), rf"$\gamma = {tex(f'{float(bell.gamma):.2g}')}$, {share}%", colour))
         data[f"p_{share}"] = bell.pmf.tolist()
     axes.set(xlabel="noise $z$", ylabel="$p(z)$", title=f"$D = {support}$")
     axes.set_ylim(-0.025 * max(data[f"p_{SHARES[0]}"]), None)

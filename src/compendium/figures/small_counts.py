@@ -28,6 +28,7 @@ def who_publishes_what(name: str, noise: OfVariance) -> Drawing:
     """The transition matrix of the rows: with which probability each count is published as each value."""
     figure, axes = canvas(6.4, 4.6)
     support, largest = noise.support, noise.support + 1
+    annotated = support <= ANNOTATED
     rows = small.noise_table(noise)
     matrix = small.transition_matrix(rows, largest=largest)
     edges = [np.arange(size + 1) - 0.5 for size in matrix.shape]
@@ -37,7 +38,7 @@ def who_publishes_what(name: str, noise: OfVariance) -> Drawing:
         frame = Rectangle((count - 0.5, count - 0.5), 1, 1, fill=False, edgecolor=ORANGE, linewidth=1.5)
         axes.add_patch(frame)
     for (count, value), mass in np.ndenumerate(matrix):
-        if support <= ANNOTATED and mass >= 0.005:
+        if annotated and mass >= 0.005:
             colour = "white" if mass > 0.4 else "black"
             axes.text(value, count, f"{mass:.2f}", ha="center", va="center", fontsize=10, color=colour)
     axes.invert_yaxis()
@@ -48,6 +49,7 @@ def who_publishes_what(name: str, noise: OfVariance) -> Drawing:
     caption = (
         rf"The rows for $D = {support}$, $V = {float(noise.variance):g}$: with which probability each count "
         "is published as each value. In the orange frames nothing is added. An empty cell stays empty."
+        + (" Shaded cells without a number are below 0.005." if annotated else "")
     )
     alt = (
         f"A map of probabilities, true counts 0 to {largest} against published values from 0 on; the count 0 "

@@ -77,6 +77,12 @@ SMALL = """() => {
 """Tables and formulas that were shrunk until they cannot be read."""
 
 
+TALL = """() => [...document.querySelectorAll("article .table-wrapper table:not(.stacked) tbody tr")]
+  .filter((row) => row.offsetHeight > 260)
+  .map((row) => `a row as tall as half the screen: ${row.textContent.trim().slice(0, 60)}`)"""
+"""Rows whose columns have become so narrow that a sentence stands one word a line."""
+
+
 def pages(built: Path) -> list[Path]:
     return sorted(built.rglob("*.html"))
 
@@ -195,7 +201,7 @@ def test_every_page_is_quiet_complete_and_readable(
             found = [f"formula not typeset: {text!r}" for text in formulas(page)]
             width = page.evaluate(WIDTH)
             found += [f"{width} px wide on a phone"] if width > PHONE["width"] else []
-            found += [f"on a phone: {part}" for part in page.evaluate(CUT) + page.evaluate(SMALL)]
+            found += [f"on a phone: {part}" for look in (CUT, SMALL, TALL) for part in page.evaluate(look)]
             if path.parent.name == "notebooks":
                 found += [f"on a phone: {part}" for part in page.evaluate(WIDE)]
             page.set_viewport_size(DESKTOP)
@@ -237,6 +243,23 @@ def test_areas_have_the_colours_of_the_figures_in_the_dark_too(chromium: Browser
                 area = tile.evaluate("(it) => getComputedStyle(it).borderTopColor")
                 wanted = np.array([int(part) for part in re.findall(r"\d+", area)])
                 assert min(np.abs(colour - wanted).max() for colour in drawn) <= 3, (scheme, kind)
+
+
+LEFTS = "(all) => all.map((it) => it.getBoundingClientRect().x)"
+
+
+def test_a_table_of_sentences_is_stacked_on_a_phone_and_stays_a_table(chromium: Browser, built: Path) -> None:
+    with browser.visit(chromium, (built / "paper/errata.html").as_uri(), viewport=PHONE) as opened:
+        table = opened.page.get_by_role("table").first
+        cells = table.get_by_role("row").nth(1).get_by_role("cell")
+        lefts = set(cells.evaluate_all(LEFTS))
+        assert len(lefts) == 1
+        headings = table.get_by_role("columnheader").all_text_contents()
+        assert cells.evaluate_all("(all) => all.map((it) => it.dataset.column)") == headings
+        opened.page.set_viewport_size(DESKTOP)
+        opened.page.wait_for_selector("article table:not(.stacked)")
+        lefts = set(cells.evaluate_all(LEFTS))
+        assert len(lefts) == len(headings)
 
 
 def test_the_menu_of_a_phone_opens_and_leads_on(chromium: Browser, built: Path) -> None:
