@@ -24,7 +24,7 @@ def published(
     beside: Any = {"textcoords": "offset points", "va": "center"}
     axes.annotate("true", (peak, true[peak]), xytext=(14, 0), color=ORANGE, ha="left", **beside)
     said = "published,\n± 2 standard errors"
-    axes.annotate(said, (peak, noisy[peak]), xytext=(-8, 0), color=BLUE, ha="right", **beside)
+    axes.annotate(said, (peak, noisy[peak]), xytext=(-16, 4), color=BLUE, ha="right", **beside)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xticks(places, [group.replace(" to ", "–").replace("80 or more", "80+") for group in groups])
     axes.set(xlabel="age", ylabel="respondents told that they have diabetes")
