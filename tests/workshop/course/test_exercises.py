@@ -372,7 +372,9 @@ def test_solutions_answer_all_exercises_rightly_and_in_order(path: Path) -> None
 @each_solution
 def test_solutions_link_back_and_run_quietly(path: Path) -> None:
     cells = notebooks.read(path)["cells"]
-    assert notebooks.source(cells[0]).startswith("# Solutions: ")
+    first = notebooks.source(notebooks.read(notebooks.FOLDER / path.name)["cells"][0])
+    title = first.splitlines()[0].removeprefix("# ")
+    assert notebooks.source(cells[0]).splitlines()[0] == f"# Solutions to {title}"
     assert f"(../{path.name})" in notebooks.source(cells[0])
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
