@@ -5,15 +5,14 @@
   const least = 0.8;  // of its size: smaller cannot be read
   const phone = 700;  // a page is narrower there
   const tallest = 260;  // a row that is taller has columns of one or two words a line
+  const most = 5;  // columns that can stand below each other
 
-  // A table of sentences, on a phone: the cells of a row stand below each other, each under its heading.
+  // A table of sentences, on a phone: the cells of a row stand below each other, each with its heading.
   function stack(table) {
     const headings = [...table.querySelectorAll("thead th")];
-    const rows = [...table.querySelectorAll("tbody tr")];
-    table.classList.remove("stacked");
-    if (innerWidth >= phone || headings.some((heading) => heading.querySelector(".math"))) return;
-    if (!rows.some((row) => row.offsetHeight > tallest)) return;
-    for (const row of rows) {
+    if (innerWidth >= phone || headings.length > most || headings.some((it) => it.querySelector(".math"))) return;
+    table.style.fontSize = "";
+    for (const row of table.querySelectorAll("tbody tr")) {
       row.setAttribute("role", "row");
       [...row.cells].forEach((cell, place) => {
         cell.setAttribute("role", "cell");
@@ -32,10 +31,11 @@
     for (const box of document.querySelectorAll(".table-wrapper")) {
       const table = box.querySelector("table");
       table.style.fontSize = "";
-      stack(table);
-      table.classList.remove("wide");
+      table.classList.remove("wide", "stacked");
       const wide = () => box.scrollWidth > box.clientWidth + 1;
+      const tall = [...table.querySelectorAll("tbody tr")].some((row) => row.offsetHeight > tallest);
       for (let size = 95; size >= 100 * least && wide(); size -= 5) table.style.fontSize = size + "%";
+      if (tall || wide()) stack(table);
       table.classList.toggle("wide", wide());
     }
   }

@@ -75,7 +75,7 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
     figure, (gaps, kinks) = canvas(6.4, 7.0, rows=2)
     levels = epsilons(epsilon_max / 80, epsilon_max, 80)
     data: dict[str, Sequence[Any]] = {"epsilon": levels}
-    words = []
+    words, dots = [], False
     for support, colour, dash, _ in looks(supports):
         best_designs = [best_gamma.best(level, support=support) for level in levels]
         least = np.array([best.delta for best in best_designs])
@@ -98,6 +98,7 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
         if 0 < closing <= epsilon_max:
             gaps.plot(closing, 1, "o", color=colour, markersize=6)
             kinks.plot(closing, support, "o", color=colour, markersize=6)
+            dots = True
         data |= {f"formula_D{support}": formula.tolist(), f"grid_D{support}": grid.tolist()}
         data[f"kink_D{support}"] = places
         where = f"from ε = {closing:.4f} on" if closing else "at every ε"
@@ -116,8 +117,9 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
     caption = (
         r"Top: $\delta$ of Proposition 3 without slack (lines) and the least $\delta$ on the paper's grid of "
         r"$\gamma$ (dotted), both relative to the least $\delta$ over all $\gamma$; dots beyond the picture "
-        r"are left out. Bottom: $m$ of the best kink $\gamma = \varepsilon/(2m-1)$. Dots mark "
-        r"$\varepsilon_0$, beyond which the paper's $m = D$ is the best choice."
+        r"are left out. Bottom: $m$ of the best kink $\gamma = \varepsilon/(2m-1)$."
     )
+    if dots:
+        caption += r" Dots mark $\varepsilon_0$, beyond which the paper's $m = D$ is the best choice."
     alt = "Two panels of curves against ε: " + "; ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)

@@ -17,6 +17,7 @@ from compendium.figures.drawing import (
     styled,
 )
 from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
+from compendium.studies import promises
 from compendium.studies.sweep import Experiment
 from tablebuilder_dp.beyond import chain, symmetric
 from tablebuilder_dp.design import Design
@@ -76,6 +77,11 @@ def by_hand(name: str, made: Design, *, keysize: int, ends: tuple[int, int]) -> 
     return Drawing(name, figure, caption, alt, data)
 
 
+def _near(ratio: float) -> float:
+    """A ratio of floats as it is drawn: on the line where its last digits cannot tell."""
+    return 1.0 if abs(ratio - 1) < 1e-12 else ratio
+
+
 @styled
 def better_tables(
     name: str, study: Experiment, tables: Mapping[int, Sequence[LookupTable | None]]
@@ -90,21 +96,24 @@ def better_tables(
             growth, excess = [np.nan] * len(levels), [np.nan] * len(levels)
             for place, (table, target) in enumerate(zip(made, study.designs, strict=True)):
                 if table:
-                    growth[place] = after_sampling(table).epsilon_two_sided / levels[place]
-                    excess[place] = max(delta_after_sampling(table, target.epsilon)) / target.delta
+                    growth[place] = _near(after_sampling(table).epsilon_two_sided / levels[place])
+                    excess[place] = _near(max(delta_after_sampling(table, target.epsilon)) / target.delta)
             data[f"epsilon_ratio_{rule}_{bits}"], data[f"delta_ratio_{rule}_{bits}"] = growth, excess
             style = {"color": colour, "markersize": 4, "label": rf"$2^{{{bits}}}$, {rule}"}
             open_marks = {"mfc": "none", "markersize": 8}  # wide enough to be seen around a filled one
             looked.append((growth, marker, style | (open_marks if rule == "ceiling" else {})))
             bottom.semilogy(levels, excess, marker, **looked[-1][2])
-            kept = [sum(value <= 1 for value in values) for values in (growth, excess)]
-            words.append(f"{rule} 2^{bits} {kept[0]} and {kept[1]}")
+            kept = promises.kept(study.designs, made)
+            words.append(f"{rule} 2^{bits} {kept.epsilon} and {kept.delta}")
     finite = [1.0, *(value for growth, _, _ in looked for value in growth if np.isfinite(value))]
+    lost = any(np.isposinf(value) for growth, _, _ in looked for value in growth)
     infinity = 1.15 * max(finite)
     for growth, marker, style in looked:
         top.plot(levels, [min(value, infinity) for value in growth], marker, **style)
-    ticks = [tick for tick in MaxNLocator(6).tick_values(min(finite), max(finite)) if tick < 0.95 * infinity]
-    top.set_yticks([*ticks, infinity], [*(f"{tick:g}" for tick in ticks), "∞"])
+    if lost:  # above all numbers there is a place for ∞
+        ticks = MaxNLocator(6).tick_values(min(finite), max(finite))
+        ticks = [tick for tick in ticks if tick < 0.95 * infinity]
+        top.set_yticks([*ticks, infinity], [*(f"{tick:g}" for tick in ticks), "∞"])
     top.set(ylabel=r"$\varepsilon^Q / \varepsilon$")
     top.set_title(r"$\varepsilon$ is kept on or below the line", loc="left")
     bottom.set(ylabel=r"$\delta$ of the table / $\delta$")
@@ -119,5 +128,5 @@ def better_tables(
         r"the design's $\varepsilon$. Where a symmetric table lies above the line there, no symmetric table "
         r"that has as many keys and keeps $\varepsilon$ lies lower."
     )
-    alt = f"Two scatter plots. Of {len(levels)} designs ε and δ are kept by: {', '.join(words)}."
+    alt = f"Two scatter plots. Of {len(levels)} designs ε, and ε with δ, are kept by: {', '.join(words)}."
     return Drawing(name, figure, caption, alt, data)

@@ -67,14 +67,17 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
     both[1].autoscale_view()
     low, high = both[1].get_ylim()
     marks = [mark for mark in AWAY if low <= mark <= high]
-    both[1].set_yticks(marks, [f"{100 * mark:+g}%".replace("-", "−") if mark else "0" for mark in marks])
+    if len(marks) < 2:
+        marks = [low / 2, 0, high / 2]
+    both[1].set_yticks(marks, [f"{100 * mark:+.3g}%".replace("-", "−") if mark else "0" for mark in marks])
     both[1].yaxis.set_minor_locator(NullLocator())
     caption = (
         rf"$\varepsilon$ after sampling for $D = {experiment.support}$. Above: the paper's one-sided "
         r"$\varepsilon^Q$. Below: the two-sided $\varepsilon^Q$, at which $\delta^Q$ is a true guarantee, "
         r"as a share above or below $\varepsilon$, on an axis that is stretched near 0. "
         r"Above the grey lines $\varepsilon^Q$ exceeds the design's $\varepsilon$; "
-        r"missing points are infinite. Each series is labelled at its last point."
+        r"missing points are infinite. Above, points are also drawn where values are lost, which the paper's "
+        r"definition leaves out. Each series is labelled at its last point."
     )
     count = len(levels)
     kept = ", ".join(f"{experiment.kept_promises(bits)} of {count} for 2^{bits}" for bits in experiment.bits)

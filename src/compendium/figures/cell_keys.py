@@ -94,8 +94,7 @@ def differences(name: str, *, found: Any, table: LookupTable) -> Drawing:
     caption = (
         "The published difference of a cell with and without one person. If the person does not belong to "
         "it, the difference is always 0; otherwise it spreads out, and is 0 (orange) in "
-        f"{100 * hidden:.1f}% of {len(seen)} cells. The line is what independent keys lead to. The two "
-        "panels have different scales."
+        f"{100 * hidden:.1f}% of {len(seen)} cells. The line is what independent keys lead to."
     )
     alt = (
         "Two bar charts of the difference of two published counts. If the person is not in the cell there is "

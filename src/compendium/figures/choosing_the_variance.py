@@ -18,6 +18,7 @@ from compendium.figures.drawing import (
     styled,
 )
 from compendium.figures.palette import BLUE, GREY, ORANGE
+from compendium.run.notation import tex
 from tablebuilder_dp import design, privacy
 
 
@@ -36,7 +37,7 @@ def following(name: str, *, support: int, epsilon_max: float) -> Drawing:
         deltas = privacy.delta(fixed, levels)
         axes.semilogy(levels, deltas, color=BLUE, linewidth=1.2)
         axes.plot(onset, fixed.delta, "o", color=BLUE, markersize=5)
-        ends.append((fixed.delta, rf"$\gamma = {float(fixed.gamma):.3f}$", BLUE))
+        ends.append((fixed.delta, rf"$\gamma = {tex(f'{float(fixed.gamma):.2g}')}$", BLUE))
         data[f"fixed_{share}"] = deltas.tolist()
     label_ends(axes, ends)
     axes.set(xlabel=EPSILON, ylabel=DELTA, title=rf"$D = {support}$", xlim=(0, epsilon_max))

@@ -147,7 +147,7 @@ def averages(name: str, *, partitions: Sequence[int], shares: Mapping[str, Seque
     figure, axes = canvas(7.6, 4.4)
     exact, designed = shares["exact"], shares["designed"]
     tried = {kind: found for kind, found in shares.items() if kind not in ("exact", "designed")}
-    axes.plot(partitions, exact, color="black", linewidth=1)
+    axes.plot(partitions, exact, color="black", linewidth=1, marker=".", markersize=3)
     for (kind, found), colour, _, marker in looks(list(tried.items())):
         axes.plot(
             partitions,

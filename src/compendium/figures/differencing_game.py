@@ -27,7 +27,9 @@ def rates(
     for axes, (title, office) in zip(panels, offices.items(), strict=True):
         flags = right[title]
         total, answers = np.cumsum(flags), asks if office.fresh else 1
-        ends = np.unique(np.geomspace(min(10, len(flags)), len(flags), 40).round().astype(int)).tolist()
+        ends = np.unique(
+            np.geomspace(min(10, max(1, len(flags) // 2)), len(flags), 40).round().astype(int)
+        ).tolist()
         scores = [game.score(int(total[end - 1]), end) for end in ends]
         best, bound = office.best(answers), office.bound(answers)
         low, high, rate = ([getattr(score, part) for score in scores] for part in ("low", "high", "rate"))
@@ -36,7 +38,7 @@ def rates(
         axes.axhline(best, color=GREEN, linestyle=":", label="best possible")
         axes.axhline(bound, color=ORANGE, linestyle="--", label="bound by (ε, δ)")
         several = f", {asks} answers" if answers > 1 else ""
-        axes.set(xscale="log", ylabel="right guesses", ylim=(0, 1.03))
+        axes.set(xscale="log", ylabel="right guesses")
         axes.set_title(f"the {title} office{several}", loc="left")
         axes.xaxis.set_major_formatter(ScalarFormatter())
         axes.xaxis.set_minor_formatter(NullFormatter())
@@ -51,6 +53,10 @@ def rates(
             f"{title}: {last.rate:.3f} after {last.rounds} rounds, interval {last.low:.3f} to "
             f"{last.high:.3f}, best {best:.3f}, bound {bound:.3f}"
         )
+    shares = (hits / rounds for hits, rounds in zip(data["right"], data["rounds"], strict=True))
+    lowest = min(0.4, min(shares) - 0.05)
+    for axes in panels:
+        axes.set_ylim(lowest, 1.03)
     panels[-1].set_xlabel("rounds")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     caption = (
@@ -77,7 +83,10 @@ def asking(name: str, *, careless: Office, careful: Office, most: int) -> Drawin
             asks, best, color=GREEN, marker=marker, markersize=3, label=None if ends else "best possible"
         )
         middle = most // 2
-        axes.annotate(f"the {office.name} office", (asks[middle], best[middle]), (8, -14), **points)
+        # Below the curve, or above the bound where there is more room.
+        crowded = office is careless and best[middle] - careful.bound(1) < 0.08
+        place = (asks[middle], bound[middle] if crowded else best[middle])
+        axes.annotate(f"the {office.name} office", place, (8, 8 if crowded else -14), **points)
         data |= {f"best_{office.name}": best, f"bound_{office.name}": bound}
         ends.append(
             f"{office.name}: best rate from {best[0]:.3f} to {best[-1]:.3f}, bound to {bound[-1]:.3f}"

@@ -39,10 +39,10 @@ WIDEST = 100
 """The symmetric rule's search can take seconds beyond this support, too long for a picture of many."""
 
 MOVED = {
-    "epsilon": r"wanted $\varepsilon$",
-    "delta": r"wanted $\delta$",
-    "slack": "slack $s$",
-    "keysize": "KEYSIZE",
+    "epsilon": (r"wanted $\varepsilon$", r"a smaller $\varepsilon$ costs support"),
+    "delta": (r"wanted $\delta$", r"so does a smaller $\delta$, but less"),
+    "slack": ("slack $s$", r"slack keeps $\varepsilon^Q$ below $\varepsilon$"),
+    "keysize": ("KEYSIZE", r"with few keys the ceilings break $\varepsilon$"),
 }
 LOOKS = dict(zip(symmetric.RULES, ((ORANGE, 5, "none"), (GREEN, 2, GREEN)), strict=True))
 
@@ -258,10 +258,11 @@ def reactions(name: str, settings: Settings) -> Drawing:
     for axes in panels[2:]:
         axes.set_ylabel(r"$\varepsilon^Q/\varepsilon$, two-sided")
     words = []
-    for axes, (moved, title) in zip(panels, MOVED.items(), strict=True):
+    for axes, (moved, (title, said)) in zip(panels, MOVED.items(), strict=True):
         here = [point for point in points if point.moved == moved]
         axes.axvline(float(getattr(settings, moved)), color=GREY, linewidth=0.8, zorder=0)
         axes.set_xlabel(title)
+        axes.set_title(said, loc="left")
         first, *_, last = (point for point in here if point.rule == symmetric.RULES[0])
         if axes in panels[:2]:
             _supports(axes, [point for point in here if point.rule == symmetric.RULES[0]])
@@ -278,7 +279,8 @@ def reactions(name: str, settings: Settings) -> Drawing:
     caption = (
         "In each panel one setting moves; a grey upright line marks the chosen value. $D$ is $D^*$ "
         r"throughout. In the lower two a table keeps $\varepsilon$ both ways up to the line at 1; a cross at "
-        "the top is beyond the picture, in most cases because no key gives some value."
+        "the top is beyond the picture, in most cases because no key gives some value; where a dot is "
+        "missing, there is no symmetric table."
     )
     alt = f"Four small plots of D* and of ε after sampling: {'; '.join(words)}."
     data: dict[str, Sequence[Any]] = {

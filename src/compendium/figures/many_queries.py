@@ -109,7 +109,7 @@ def costs(name: str, variances: Mapping[int, Costs], *, epsilon: float, delta: f
         data[field] = spreads
         words.append(f"{label} from {spreads[0]:.3g} to {spreads[-1]:.3g}")
         ends.append((spreads[-1], label.replace(", ", ",\n"), colour))
-    axes.yaxis.set_major_formatter(lambda spread, _: f"{spread:.3g}")
+    axes.yaxis.set_major_formatter(lambda spread, _: f"{spread:g}")
     axes.set_xticks(numbers, list(map(str, numbers)))
     axes.minorticks_off()
     axes.set(xlabel="cells $k$ with the same person", ylabel="standard deviation of the noise")

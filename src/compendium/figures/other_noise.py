@@ -56,8 +56,9 @@ def trade_off(
     if len(points) > len(_POINTS):
         raise ValueError(f"a figure must have at most {len(_POINTS)} points, got {len(points)}")
     bound = float(noise.variance_bound(support))
-    variances = [float(f"{value:.6g}") for value in np.geomspace(bound / 300, 0.999 * bound, 200)]
-    steepest = max(2 * float(epsilon), 1 + math.log(600 / bound))  # so that the curve reaches the left edge
+    left = min([bound / 300, *(0.5 * place for place, _ in points.values())])  # no mark is left outside
+    variances = [float(f"{value:.6g}") for value in np.geomspace(left, 0.999 * bound, 200)]
+    steepest = max(2 * float(epsilon), 1 + math.log(2 / left))  # so that the curve reaches the left edge
     near = epsilon * (1 + np.geomspace(1e-6, 0.3, 40))  # where the curve is steep
     spread = [*np.geomspace(epsilon / 100, steepest, 160), *near]
     rates = sorted({float(epsilon), *(float(f"{rate:.9g}") for rate in spread)})
@@ -88,12 +89,15 @@ def trade_off(
             place = variances[0] ** (1 - share) * variances[-1] ** share
             at = int(np.argmin(np.abs(np.array(x) - place)))
             axes.annotate(label, (x[at], y[at]), move, textcoords="offset points", color=colour)
+    lowest = min(points.values(), key=lambda point: point[1])[0]
+    far = lowest > variances[0] ** 0.4 * bound**0.6  # the lowest mark is where the words would stand
     for height, (word, label), colour in (
         (0.1, ("dotted", _UNIMODAL), _DARK_SKY),
         (0.04, ("solid", _ANY), BLUE),
     ):
-        corner = {"transform": axes.transAxes, "ha": "right"}
-        axes.text(0.99, height, f"{word}: {label}", color=colour, **corner)
+        corner: Any = {"transform": axes.transAxes, "ha": "left" if far else "right"}
+        words = axes.text(0.01 if far else 0.99, height, f"{word}: {label}", color=colour, **corner)
+        words.set_path_effects([withStroke(linewidth=3, foreground="white")])
     for (label, point), (marker, move, side) in zip(points.items(), _POINTS, strict=False):
         axes.plot(*point, marker, color="black", markersize=12 if marker == "*" else 7)
         words = axes.annotate(label.removeprefix("bell, "), point, move, textcoords="offset points", ha=side)
@@ -141,7 +145,8 @@ def noise_shapes(name: str, *, epsilon: float, pmfs: Mapping[str, Any]) -> Drawi
     top.legend(loc="upper right")
     bottom.set(xlabel=EPSILON, ylabel=DELTA, xlim=(0, levels[-1]))
     bottom.set_title(r"their $\delta$ at every $\varepsilon$", loc="left")
-    bottom.set_ylim(bottom=max(bottom.get_ylim()[0], 1e-14))  # beyond it float64 sums are mostly rounding
+    lowest = min(1e-14, 0.5 * min(delta for delta, _, _ in ends))  # beyond it sums are mostly rounding
+    bottom.set_ylim(bottom=max(bottom.get_ylim()[0], lowest))
     label_ends(bottom, ends)
     caption = (
         r"Top: the noises. Bottom: their $\delta$ at every $\varepsilon$; the grey line is the $\varepsilon$ "

@@ -20,6 +20,7 @@ from compendium.figures.drawing import (
     styled,
 )
 from compendium.figures.palette import BLUE, GREY, ORANGE
+from compendium.run.notation import tex
 from tablebuilder_dp import privacy
 from tablebuilder_dp.noise import Noise
 
@@ -80,7 +81,9 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
         deltas = privacy.delta(noise, levels)
         edge = privacy.plateau(noise)
         axes.semilogy(levels, deltas, dash, color=colour)
-        name_of = f"$V = {variance:g}$" "\n" rf"$\gamma = {float(noise.gamma):.4f}$"
+        rate = float(noise.gamma)
+        gamma = f"{rate:.4f}" if rate >= 0.001 else tex(f"{rate:.3g}")
+        name_of = f"$V = {variance:g}$" "\n" rf"$\gamma = {gamma}$"
         ends.append((float(deltas[-1]), name_of, colour))
         if edge.onset <= epsilon_max:
             axes.plot(float(edge.onset), edge.height, "o", color=colour, markersize=5)

@@ -73,7 +73,7 @@ def chosen(stated: Mapping[str, Claim], sections: Sequence[str] | None) -> dict[
     for section in sections or ():
         if not any(_is_in(name, section) for name in known):
             raise ValueError(
-                f"--section must be one of {', '.join(known)}, or what some start with, got {section!r}"
+                f"section must be one of {', '.join(known)}, or what some start with, got {section!r}"
             )
     return {
         name: claim

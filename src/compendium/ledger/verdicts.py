@@ -43,7 +43,7 @@ MEANINGS = {
     DEPENDS: "right under one reading, wrong under another",
     BOUNDARY: "right except at an edge that is not mentioned",
     ROUNDED: "right once the exact number replaces the rounded one that is shown",
-    PARTLY: "wrong in the last digit only",
+    PARTLY: "right to the digits that a 64-bit number is sure to hold, wrong after them",
     CONFIRMED: "right as printed",
 }
 """What each kind says of a statement, in a few words."""

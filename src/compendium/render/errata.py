@@ -8,8 +8,8 @@ from pathlib import Path
 
 from compendium.ledger import mathematics
 from compendium.ledger.book import Book, bases
-from compendium.ledger.claims import SEVERITIES, Place
-from compendium.ledger.headlines import causes, headlines, remarks
+from compendium.ledger.claims import Place
+from compendium.ledger.headlines import AT_STAKE, causes, headlines, remarks
 from compendium.ledger.verdicts import (
     BOUNDARY,
     CONFIRMED,
@@ -88,7 +88,7 @@ def document(book: Book, link: Callable[[str], str] | None = None) -> str:
     ]
     for kind, (title, explanation) in PARTS.items():
         chosen = [entry for entry in wrong if entry.kind == kind]
-        chosen.sort(key=lambda entry: SEVERITIES.index(entry.claim.severity))
+        chosen.sort(key=lambda entry: AT_STAKE.index(entry.claim.severity))
         if chosen:
             blocks += [f"## {title}\n\n{explanation}\n", *(item(entry, link) for entry in chosen)]
     blocks.append(

@@ -97,11 +97,37 @@ def _check_type(name: str, value: Any, example: Any) -> None:
     wanted = {bool: "true or false", int: "an integer", float: "a number", str: "a text", list: "a list"}
     kind = type(example)
     fits = type(value) in (int, float) if kind is float else type(value) is kind
-    if not fits or (kind is list and not value):
+    if not fits:
         raise checks.wrong_type(name, wanted[kind], value)
+    if kind is list and not value:
+        raise checks.wrong_value(name, "a list with at least one entry", value)
     if kind is list:
         for item in value:
             _check_type(name, item, example[0])
+
+
+def between(low: float, high: float, *, most: int | None = None, **given: Any) -> None:
+    """Refuse parameters outside of [low, high]; of a list every entry, more than ``most``, and one twice.
+
+    They are integers if both ends are.
+
+    >>> between(1, 64, key_bits=[8, 16]); between(0.01, 100, epsilon_max=2.5)
+    >>> between(1, 64, key_bits=[8, 8], most=4)
+    Traceback (most recent call last):
+    ...
+    ValueError: key_bits must be a list of at most 4 different integers from 1 to 64, got [8, 8]
+    """
+    for name, value in given.items():
+        items = value if isinstance(value, list) else [value]
+        kind = "integer" if isinstance(low, int) and isinstance(high, int) else "number"
+        several = len(set(items)) < len(items) or (most is not None and len(items) > most)
+        if several or not all(low <= item <= high for item in items):
+            first, last = (end if isinstance(end, int) else f"{end:.6g}" for end in (low, high))
+            ends = f"from {first} to {last}"
+            one = f"{'an' if kind == 'integer' else 'a'} {kind} {ends}"
+            count = f"at most {most} " if most else ""
+            allowed = f"a list of {count}different {kind}s {ends}" if isinstance(value, list) else one
+            raise checks.wrong_value(name, allowed, value)
 
 
 def other_run(notebook: str, parameters: Mapping[str, Any]) -> str:

@@ -98,20 +98,20 @@ def side_by_side(
     """Some of the numbers of several settings, as headings and rows; one that has no answer says why.
 
     >>> side_by_side({"as wanted": Settings(), "narrow": Settings(support=9)}, ["support", "variance"])[1]
-    [('as wanted', '25', '49.00', 'noise and table'), ('narrow', '9', '14.87', 'neither')]
+    [('as wanted', 'noise and table', '25', '49.00'), ('narrow', 'neither', '9', '14.87')]
     """
     rows: list[tuple[str, ...]] = []
     for label, settings in choices.items():
         try:
             explored = explorer.explore(settings)
         except (ValueError, ArithmeticError) as error:
-            rows.append((label, *("–" for _ in shown), str(error)))
+            rows.append((label, str(error), *("–" for _ in shown)))
             continue
         numbers = explorer.numbers(explored)
         kept = {"noise": explored.noise_keeps, "table": explored.table_keeps}
         words = " and ".join(what for what, keeps in kept.items() if keeps) or "neither"
-        rows.append((label, *(_rounded(numbers[name], COLUMNS[name][1]) for name in shown), words))
-    return ["setting", *(COLUMNS[name][0] for name in shown), "keeps the wanted (ε, δ)"], rows
+        rows.append((label, words, *(_rounded(numbers[name], COLUMNS[name][1]) for name in shown)))
+    return ["setting", "keeps the wanted (ε, δ)", *(COLUMNS[name][0] for name in shown)], rows
 
 
 def _rounded(number: str, digits: str) -> str:

@@ -8,7 +8,41 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tablebuilder_dp import certified, design, sampling
+from tablebuilder_dp.beyond import symmetric
+from tablebuilder_dp.privacy import Delta
 from tablebuilder_dp.support import parameters
+from tablebuilder_dp.support.intervals import Enclosure
+
+
+def delta_in_keys(table: sampling.LookupTable, epsilon: parameters.Number) -> Delta[Enclosure]:
+    """δ of a table at ε times KEYSIZE, in both directions, enclosed: 64 bits are too many for a float.
+
+    >>> both = delta_in_keys(sampling.LookupTable(8, (2, 6, 8)), "0.5")
+    >>> float(both.forward), float(both.backward)
+    (2.7025..., 2.7025...)
+    """
+    level = parameters.number(epsilon, "epsilon", high=parameters.EPSILON_MAX, includes="low high")
+    return certified.of_weights([*table.weights, 0], [0, *table.weights], level, unit=1, digits=40)
+
+
+def is_guarantee(table: sampling.LookupTable, epsilon: parameters.Number) -> bool:
+    """Whether (ε, δ^Q) is a guarantee of the table, decided exactly.
+
+    >>> [is_guarantee(sampling.LookupTable(8, (2, 6, 8)), epsilon) for epsilon in ("0.5", "0.7")]
+    [False, True]
+    """
+    largest = max(table.weights[0], table.weights[-1])
+    return all(side.upper <= largest for side in delta_in_keys(table, epsilon))
+
+
+def hundredths(exact: Fraction) -> str:
+    """A number to two decimals, however large it is.
+
+    >>> hundredths(Fraction(2**70) + Fraction(1, 3)), hundredths(Fraction(-1, 8))
+    ('1180591620717411303424.33', '-0.12')
+    """
+    whole, part = divmod(abs(round(100 * exact)), 100)
+    return f"{'-' if exact < 0 else ''}{whole}.{part:02d}"
 
 
 @dataclass(frozen=True)
@@ -37,10 +71,9 @@ class Experiment:
         pairs = zip(self.designs, self.after[bits], strict=True)
         return [float(after.delta) / made.delta - 1 for made, after in pairs]
 
-    def exact_deltas(self, bits: int) -> list[float]:
-        """The exact δ of the tables at their ε, the larger of the two directions."""
-        pairs = zip(self.epsilons, self.tables[bits], strict=True)
-        return [max(sampling.delta(table, epsilon)) for epsilon, table in pairs]
+    def guarantees(self, bits: int) -> int:
+        """For how many ε the pair (ε, δ^Q) of the table is a guarantee."""
+        return sum(map(is_guarantee, self.tables[bits], self.epsilons))
 
     def full_support(self, bits: int) -> int:
         """For how many ε the table has full support: the first ones, as δ falls with ε."""
@@ -48,8 +81,7 @@ class Experiment:
 
     def kept_promises(self, bits: int) -> int:
         """For how many ε the two-sided ε^Q is at most ε."""
-        pairs = zip(self.epsilons, self.after[bits], strict=True)
-        return sum(after.epsilon_two_sided <= epsilon for epsilon, after in pairs)
+        return sum(map(symmetric.keeps_epsilon, self.tables[bits], self.epsilons))
 
     def last_full_support(self, bits: int) -> Fraction | None:
         """The last ε before the first table that loses a noise value; None if the first one does."""

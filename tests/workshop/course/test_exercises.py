@@ -383,6 +383,22 @@ def test_solutions_link_back_and_run_quietly(path: Path) -> None:
         assert output.get("name") != "stderr"
 
 
+def _listings(path: Path) -> list[str]:
+    texts = [
+        notebooks.source(cell) for cell in notebooks.read(path)["cells"] if cell["cell_type"] == "markdown"
+    ]
+    return [lines for text in texts for lines in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)]
+
+
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if _listings(path)], ids=lambda path: path.stem)
+def test_lines_to_copy_run_beside_what_the_notebook_imports(path: Path) -> None:
+    code = [notebooks.source(cell) for cell in notebooks.read(path)["cells"] if cell["cell_type"] == "code"]
+    lines = [line for source in code for line in ast.parse(source).body]
+    imports = [ast.unparse(line) for line in lines if isinstance(line, ast.Import | ast.ImportFrom)]
+    for listing in _listings(path):
+        exec("\n".join([*imports, listing]), {})  # noqa: S102
+
+
 @each_solution
 def test_solutions_define_nothing_and_type_no_number_that_code_should_print(path: Path) -> None:
     cells = notebooks.read(path)["cells"]

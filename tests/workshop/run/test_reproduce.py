@@ -183,7 +183,7 @@ def test_other_parameters_go_to_build_and_a_bad_value_gets_the_librarys_sentence
             f"parameters must differ from the paper's, which {NAME} has without --set",
         ),
         (["04", "--set", "epsilon=1", "--force"], "--force and --accept are for the paper's parameters"),
-        (["02", "--set", "supports=[]"], "supports must be a list, got [] (list)"),
+        (["02", "--set", "supports=[]"], "supports must be a list with at least one entry, got []"),
         (["02", "--set", "supports=[1.5]"], "supports must be an integer, got 1.5 (float)"),
         (["09", "--set", "support=1.0"], "support must be an integer, got 1.0 (float)"),
     ],
