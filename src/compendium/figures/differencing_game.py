@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import NullFormatter, PercentFormatter, ScalarFormatter
 
-from compendium.figures.drawing import Drawing, canvas, styled
+from compendium.figures.drawing import LABEL_GAP, Drawing, canvas, label_ends, styled
 from compendium.figures.palette import BLUE, GREEN, ORANGE
 from compendium.studies import game
 from compendium.studies.game import Office
@@ -23,7 +23,8 @@ def rates(
     data: dict[str, list[Any]] = {
         column: [] for column in ("office", "rounds", "right", "low", "high", "best", "bound")
     }
-    words = []
+    words: list[str] = []
+    named: list[tuple[Any, list[tuple[float, str, str]]]] = []
     for axes, (title, office) in zip(panels, offices.items(), strict=True):
         flags = right[title]
         total, answers = np.cumsum(flags), asks if office.fresh else 1
@@ -35,8 +36,9 @@ def rates(
         low, high, rate = ([getattr(score, part) for score in scores] for part in ("low", "high", "rate"))
         axes.fill_between(ends, low, high, color=BLUE, alpha=0.2, linewidth=0, label="95% interval")
         axes.plot(ends, rate, color=BLUE, label="rate so far")
-        axes.axhline(best, color=GREEN, linestyle=":", label="best possible")
-        axes.axhline(bound, color=ORANGE, linestyle="--", label="bound by (ε, δ)")
+        axes.axhline(best, color=GREEN, linestyle=":")
+        axes.axhline(bound, color=ORANGE, linestyle="--")
+        named.append((axes, [(bound, "bound by (ε, δ)", ORANGE), (best, "best possible", GREEN)]))
         several = f", {asks} answers" if answers > 1 else ""
         axes.set(xscale="log", ylabel="right guesses")
         axes.set_title(f"the {title} office{several}", loc="left")
@@ -55,10 +57,11 @@ def rates(
         )
     shares = (hits / rounds for hits, rounds in zip(data["right"], data["rounds"], strict=True))
     lowest = min(0.4, min(shares) - 0.05)
-    for axes in panels:
+    for axes, ends in named:
         axes.set_ylim(lowest, 1.03)
+        label_ends(axes, ends, gap=2 * LABEL_GAP)
     panels[-1].set_xlabel("rounds")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     caption = (
         "The best guess, played on: the share of right guesses so far, its 95% interval, the best possible "
         "rate and the bound. An interval holds for a number of rounds that was fixed beforehand, not for one "

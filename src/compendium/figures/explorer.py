@@ -41,8 +41,8 @@ WIDEST = 100
 MOVED = {
     "epsilon": (r"wanted $\varepsilon$", r"a smaller $\varepsilon$ costs support"),
     "delta": (r"wanted $\delta$", r"so does a smaller $\delta$, but less"),
-    "slack": ("slack $s$", r"slack keeps $\varepsilon^Q$ below $\varepsilon$"),
-    "keysize": ("KEYSIZE", r"with few keys the ceilings break $\varepsilon$"),
+    "slack": ("slack $s$", r"slack sets some of $\varepsilon$ aside"),
+    "keysize": ("KEYSIZE", r"few keys can break $\varepsilon$"),
 }
 LOOKS = dict(zip(symmetric.RULES, ((ORANGE, 5, "none"), (GREEN, 2, GREEN)), strict=True))
 

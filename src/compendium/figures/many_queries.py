@@ -11,7 +11,6 @@ from matplotlib.ticker import NullLocator, ScalarFormatter
 
 from compendium.figures.drawing import (
     EPSILON,
-    LABEL_GAP,
     Drawing,
     canvas,
     epsilons,
@@ -108,12 +107,12 @@ def costs(name: str, variances: Mapping[int, Costs], *, epsilon: float, delta: f
         axes.loglog(numbers, spreads, dash, color=colour, marker=marker, markersize=4, base=2)
         data[field] = spreads
         words.append(f"{label} from {spreads[0]:.3g} to {spreads[-1]:.3g}")
-        ends.append((spreads[-1], label.replace(", ", ",\n"), colour))
+        ends.append((spreads[-1], label, colour))
     axes.yaxis.set_major_formatter(lambda spread, _: f"{spread:g}")
     axes.set_xticks(numbers, list(map(str, numbers)))
     axes.minorticks_off()
     axes.set(xlabel="cells $k$ with the same person", ylabel="standard deviation of the noise")
-    label_ends(axes, ends, gap=1.6 * LABEL_GAP)
+    label_ends(axes, ends)
     caption = (
         "How wide one cell's noise must be so that $k$ cells with independent noises keep "
         rf"$\varepsilon = {epsilon:g}$ and $\delta = {tex(f'{delta:g}')}$: by the design guide and the "

@@ -45,7 +45,7 @@ def ruler(name: str, noise: Noise, *, keysize: int) -> Drawing:
                     f"{values[place]}".replace("-", "−"),
                     ha="center",
                     va="center",
-                    fontsize=10 if high - low > 2 * ROOM * keysize else 8,
+                    fontsize=10 if high - low > 2 * ROOM * keysize else 7,
                     bbox={"facecolor": colour, "edgecolor": "none", "pad": 0.5}
                     if high - low > 2 * ROOM * keysize
                     else None,
