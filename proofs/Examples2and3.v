@@ -19,7 +19,7 @@ Qed.
 
 Ltac cut_point := unfold cut; rewrite c_sum by lia; apply ceil_unique; split; numbers; interval with (i_prec 90).
 
-(** The printed cut points of eq. (39), and that of z = 24 in eq. (47). *)
+(** The printed cut points of eq. (41), and that of z = 24 in eq. (47). *)
 Theorem example_2_cut_points :
   cut 25 gamma_25 keysize (-26) = 0%Z
   /\ cut 25 gamma_25 keysize (-25) = 425760%Z

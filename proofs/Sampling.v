@@ -5,13 +5,13 @@ From TableBuilder Require Import Sums Privacy Mechanism Noise Proposition2 Desig
 Import ListNotations.
 Local Open Scope R_scope.
 
-(** Eq. (36): the cumulative mass, P(Z ≤ z). *)
+(** Eq. (38): the cumulative mass, P(Z ≤ z). *)
 Definition c D gamma (z : Z) : R := Sum (- D <= y <= z) p D gamma y.
 
-(** Eq. (37): the cut points, ⌈c(z) · KEYSIZE⌉. *)
+(** Eq. (39): the cut points, ⌈c(z) · KEYSIZE⌉. *)
 Definition cut D gamma (K z : Z) : Z := ceil (c D gamma z * IZR K).
 
-(** Eq. (41) times KEYSIZE: how many keys give the noise z. *)
+(** Eq. (42) times KEYSIZE: how many keys give the noise z. *)
 Definition keys D gamma (K z : Z) : Z := (cut D gamma K z - cut D gamma K (z - 1))%Z.
 
 (** ** Ceilings *)
@@ -168,7 +168,7 @@ Proof.
     split; [lra|]. destruct X as [[X|X] Y]; [lra|]. exfalso. apply N. symmetry. exact X.
 Qed.
 
-(** Eq. (42): the bias is −D/KEYSIZE. *)
+(** Eq. (43): the bias is −D/KEYSIZE. *)
 Theorem bias :
   no_ties -> Sum (- D <= z <= D) (IZR z * (IZR (keys D gamma K z) / IZR K)) = - IZR D / IZR K.
 Proof.
@@ -186,7 +186,7 @@ Qed.
 
 End Table.
 
-(** Eq. (41): the noise that the lookup table gives, its keys being uniform. *)
+(** Eq. (42): the noise that the lookup table gives, its keys being uniform. *)
 Program Definition sampled D gamma K (HD : (1 <= D)%Z) (HK : (1 <= K)%Z) : pmf Z := {|
   mass := fun z => IZR (keys D gamma K z) / IZR K;
   support := range (- D) D

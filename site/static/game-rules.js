@@ -87,7 +87,7 @@ const DifferencingGame = (function () {
   }
 
   function percent(share) {
-    return (Math.floor(1000 * share + 0.5) / 10).toFixed(1) + "\u00a0%";
+    return (Math.floor(1000 * share + 0.5) / 10).toFixed(1) + "%";
   }
 
   function signed(value) {

@@ -4,24 +4,32 @@
   const boxes = ".table-wrapper, .math-wrapper, div.math, span.math.wide, .highlight pre, .output pre";
   const least = 0.8;  // of its size: smaller cannot be read
   const phone = 700;  // a page is narrower there
-  const tallest = 260;  // a row that is taller has columns of one or two words a line
-  const most = 5;  // columns that can stand below each other
+  const tallest = 150;  // a row that is taller has columns of one or two words a line
+  const short = 12;  // letters of a first cell that needs its heading to be understood
 
-  // A table of sentences, on a phone: the cells of a row stand below each other, each with its heading.
+  // A table that does not fit a phone: the cells of a row stand below each other, each with its heading.
   function stack(table) {
-    const headings = [...table.querySelectorAll("thead th")];
-    if (innerWidth >= phone || headings.length > most || headings.some((it) => it.querySelector(".math"))) return;
+    const headings = [...table.tHead.rows[0].cells];
+    const bare = headings.some((it) => it.querySelector(".math:not(:has(mjx-container))"));
+    if (innerWidth >= phone || bare) return;
     table.style.fontSize = "";
-    for (const row of table.querySelectorAll("tbody tr")) {
+    for (const row of table.tBodies[0].rows) {
       row.setAttribute("role", "row");
       [...row.cells].forEach((cell, place) => {
         cell.setAttribute("role", "cell");
-        cell.dataset.column = headings[place].textContent.trim();
+        const named = place > 0 || cell.textContent.trim().length <= short;
+        if (!named || !cell.textContent.trim() || !headings[place].textContent.trim()) return;
+        const name = document.createElement("span");
+        name.className = "column";
+        name.setAttribute("aria-hidden", "true");  // the heading itself is read out
+        const words = [...headings[place].cloneNode(true).childNodes].filter((it) => it.textContent.trim());
+        name.append(...words, ": ");
+        cell.prepend(name);
       });
     }
     for (const heading of headings) heading.setAttribute("role", "columnheader");
-    for (const part of table.querySelectorAll("thead, tbody")) part.setAttribute("role", "rowgroup");
-    table.querySelector("thead tr").setAttribute("role", "row");
+    for (const part of [table.tHead, table.tBodies[0]]) part.setAttribute("role", "rowgroup");
+    table.tHead.rows[0].setAttribute("role", "row");
     table.setAttribute("role", "table");  // which it would no longer be, as its parts are blocks
     table.classList.add("stacked");
   }
@@ -32,6 +40,7 @@
       const table = box.querySelector("table");
       table.style.fontSize = "";
       table.classList.remove("wide", "stacked");
+      for (const name of table.querySelectorAll("span.column")) name.remove();
       const wide = () => box.scrollWidth > box.clientWidth + 1;
       const tall = [...table.querySelectorAll("tbody tr")].some((row) => row.offsetHeight > tallest);
       for (let size = 95; size >= 100 * least && wide(); size -= 5) table.style.fontSize = size + "%";

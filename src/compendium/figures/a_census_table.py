@@ -152,4 +152,4 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
 
 
 def _cells_with(others: str) -> str:
-    return "nobody else" if others == "nobody" else f"{others} others"
+    return {"nobody": "nobody else", "1": "1 other"}.get(others, f"{others} others")

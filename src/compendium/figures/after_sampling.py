@@ -19,7 +19,7 @@ from tablebuilder_dp.noise import Noise
 
 def _ticks(support: int) -> list[int]:
     """Zero, the two ends and what lies evenly between them: an axis that ends where the noise does."""
-    step = max(1, round(support / 5))
+    step = max(1, round(support / 2.5))
     inner = range(step, support - -(-3 * step // 4) + 1, step)  # the last one keeps clear of the end
     return sorted({0, support, -support, *inner, *(-z for z in inner)})
 

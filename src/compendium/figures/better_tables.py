@@ -46,7 +46,7 @@ def by_hand(name: str, made: Design, *, keysize: int, ends: tuple[int, int]) -> 
         )
         weights.text(-support - 0.5, (0.95 if side < 0 else 0.87) * top, text, color=colour, va="top")
     weights.hlines(exact, [place - 0.45 for place in z], [place + 0.45 for place in z], color="black")
-    weights.text(-support - 0.5, 0.79 * top, rf"black: ${keysize}\,p(z)$", va="top")
+    weights.text(-support - 0.5, 0.79 * top, rf"lines: ${keysize}\,p(z)$", va="top")
     weights.set(xlabel="noise $z$", ylabel="keys", ylim=(0, top))
     weights.set_title(f"{keysize} keys by two rules", loc="left")
     pyramids = {end: chain.steepest(end, support, made.epsilon, most=10**9) for end in ends}

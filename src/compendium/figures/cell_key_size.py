@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,22 +62,14 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
     both[0].set_ylim(-0.04 * levels[-1], None)
     both[1].set(title="two-sided", ylabel=r"$\varepsilon^Q$ above $\varepsilon$, by")
     both[1].set_xlabel(r"$\varepsilon$ of the design")
-    both[1].set_yscale("symlog", linthresh=0.01, linscale=0.8)
-    both[1].margins(y=0.15)
-    both[1].autoscale_view()
-    low, high = both[1].get_ylim()
-    marks = [mark for mark in AWAY if low <= mark <= high]
-    if len(marks) < 2:
-        marks = [low / 2, 0, high / 2]
-    both[1].set_yticks(marks, [f"{100 * mark:+.3g}%".replace("-", "−") if mark else "0" for mark in marks])
-    both[1].yaxis.set_minor_locator(NullLocator())
+    _stretch(both[1])
     caption = (
-        rf"$\varepsilon$ after sampling for $D = {experiment.support}$. Above: the paper's one-sided "
-        r"$\varepsilon^Q$. Below: the two-sided $\varepsilon^Q$, at which $\delta^Q$ is a true guarantee, "
-        r"as a share above or below $\varepsilon$, on an axis that is stretched near 0. "
-        r"Above the grey lines $\varepsilon^Q$ exceeds the design's $\varepsilon$; "
-        r"missing points are infinite. Above, points are also drawn where values are lost, which the paper's "
-        r"definition leaves out. Each series is labelled at its last point."
+        rf"$\varepsilon$ after sampling for $D = {experiment.support}$. Upper panel: the paper's one-sided "
+        r"$\varepsilon^Q$, drawn also where values are lost, which its definition leaves out. Lower panel: "
+        r"how far the two-sided $\varepsilon^Q$, at which $\delta^Q$ is a true guarantee, lies above or "
+        r"below $\varepsilon$, on an axis that is stretched near 0; infinite values are missing. In both "
+        r"panels a point over the grey line exceeds the design's $\varepsilon$. Each series is labelled at "
+        r"its last point."
     )
     count = len(levels)
     kept = ", ".join(f"{experiment.kept_promises(bits)} of {count} for 2^{bits}" for bits in experiment.bits)
@@ -86,6 +78,58 @@ def epsilon_after_sampling(name: str, experiment: Experiment) -> Drawing:
         f"The two-sided ε^Q stays at or below ε for {kept}."
     )
     return Drawing(name, figure, caption, alt, data)
+
+
+def _stretch(axes: Any) -> None:
+    """An axis for ε^Q/ε − 1, in per cent."""
+    axes.set_yscale("symlog", linthresh=0.01, linscale=0.8)
+    axes.margins(y=0.15)
+    axes.autoscale_view()
+    low, high = axes.get_ylim()
+    marks = [mark for mark in AWAY if low <= mark <= high]
+    if len(marks) < 2:
+        marks = [low / 2, 0, high / 2]
+    axes.set_yticks(marks, [f"{100 * mark:+.3g}%".replace("-", "−") if mark else "0" for mark in marks])
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+@styled
+def keys_at_an_end(name: str, experiment: Experiment, *, sure: Mapping[int, Sequence[bool]]) -> Drawing:
+    """All tables on one axis: KEYSIZE·δ, which decides by how much the two-sided ε^Q exceeds ε."""
+    figure, axes = canvas(5.4, 3.8)
+    levels = [float(level) for level in experiment.epsilons]
+    data: dict[str, list[Any]] = {what: [] for what in ("bits", "epsilon", "keys", "excess", "sure")}
+    axes.set_xscale("log")
+    axes.axhline(0, color=GREY, linewidth=0.8)
+    for bits, colour, _, marker in looks(experiment.bits):
+        keys = [2.0**bits * made.delta for made in experiment.designs]
+        excess = [
+            after.epsilon_two_sided / level - 1
+            for after, level in zip(experiment.after[bits], levels, strict=True)
+        ]
+        shown = [place for place, value in enumerate(excess) if np.isfinite(value)]
+        for filled in (False, True):
+            dots = [(keys[place], excess[place]) for place in shown if sure[bits][place] == filled]
+            style = {"markersize": 5, "fillstyle": "full" if filled else "none", "color": colour}
+            axes.plot(*zip(*dots, strict=True), marker, **style) if dots else None
+        axes.plot([], marker, label=f"$2^{{{bits}}}$ keys", color=colour)
+        rows = zip([bits] * len(levels), levels, keys, excess, sure[bits], strict=True)
+        for column, cells in zip(data.values(), zip(*rows, strict=True), strict=True):
+            column += cells
+    _stretch(axes)
+    axes.legend(loc="upper right")
+    axes.set_xlabel(r"keys that an end may expect, $\mathtt{KEYSIZE}\cdot\delta$")
+    axes.set_ylabel(r"two-sided $\varepsilon^Q$ above $\varepsilon$, by")
+    caption = (
+        r"All tables of the experiment, by the keys that an end of the support may expect. Below one key a "
+        r"value is lost and $\varepsilon^Q$ is infinite: no point. Filled points are those of which the rule "
+        r"is sure; none lies above the grey line."
+    )
+    alt = (
+        "Points for all key sizes against KEYSIZE·δ on a logarithmic axis: the more keys, the closer to ε; "
+        f"{sum(data['sure'])} of {len(data['sure'])} are filled, all on the grey line or below."
+    )
+    return Drawing(name, figure, caption, alt, dict(data))
 
 
 @styled

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from compendium.figures.drawing import (
     DELTA,
@@ -17,9 +18,10 @@ from compendium.figures.drawing import (
     looks,
     styled,
 )
-from compendium.figures.palette import BLUE, GREY, ORANGE
+from compendium.figures.palette import BLUE, GREEN, GREY, ORANGE
 from compendium.run.notation import tex
 from tablebuilder_dp import design, privacy
+from tablebuilder_dp.noise import Noise
 
 
 @styled
@@ -100,6 +102,38 @@ def ratio_to_the_grid(name: str, compared: Drawing, *, supports: Sequence[int]) 
     )
     alt = f"The ratio of two values of δ against ε: {', '.join(most)}."
     return Drawing(name, figure, caption, alt, data)
+
+
+@styled
+def over_gamma(name: str, *, epsilon: float, support: int) -> Drawing:
+    """Why there is a gap: δ against γ at one ε, with the range of Proposition 3 and the grid's best γ."""
+    figure, axes = canvas(5.4, 3.6)
+    formula = design.proposition_3(epsilon, support=support, slack=0)
+    end, low = float(formula.gamma), float(design.ranges(epsilon, support=support).gamma.low)
+    best = design.best_delta_on_grid(epsilon, support=support)
+    gammas = [float(f"{gamma:.6g}") for gamma in np.linspace(0.7 * low, 1.5 * max(end, best.gamma), 300)]
+    deltas = [privacy.delta(Noise(support, gamma), epsilon) for gamma in gammas]
+    axes.semilogy(gammas, deltas, color=BLUE)
+    axes.axvspan(low, end, color=ORANGE, alpha=0.25, linewidth=0)
+    axes.plot(end, formula.delta, "s", color=ORANGE)
+    axes.plot(best.gamma, best.delta, "*", color=GREEN, markersize=13)
+    for place, height, text, colour, away in (
+        (end, formula.delta, "Proposition 3", ORANGE, (8, 10)),
+        (best.gamma, best.delta, "best on the grid", GREEN, (0, -18)),
+    ):
+        axes.annotate(text, (place, height), away, textcoords="offset points", color=colour)
+    axes.margins(y=0.15)
+    axes.set(xlabel=r"$\gamma$", ylabel=DELTA, title=rf"$D = {support}$, $\varepsilon = {epsilon:g}$")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    caption = (
+        rf"$\delta$ at $\varepsilon = {epsilon:g}$ against $\gamma$. Shaded is the range of Proposition 3, "
+        r"in which $\delta = p(-D)$; the square is its upper end, the star the best $\gamma$ of the grid."
+    )
+    alt = (
+        f"A curve of δ against γ. At the end of the shaded range, γ = {end:.4g}, δ is {formula.delta:.4g}; "
+        f"the best γ of the grid, {best.gamma:.4g}, has δ = {best.delta:.4g}."
+    )
+    return Drawing(name, figure, caption, alt, {"gamma": gammas, "delta": deltas})
 
 
 @styled

@@ -138,11 +138,13 @@ def unequal_answers(name: str, table: LookupTable, *, others: Sequence[int]) -> 
 
 
 @styled
-def averages(name: str, *, partitions: Sequence[int], shares: Mapping[str, Sequence[float]]) -> Drawing:
+def averages(
+    name: str, *, partitions: Sequence[int], shares: Mapping[str, Sequence[float]], groups: int
+) -> Drawing:
     """How often the mean of m sums of two parts is the true count, by the number m of divisions.
 
     ``shares`` has "exact" for the noise of one cell, "designed" for that of the divisions, and between
-    them what came of trials by kind of keys.
+    them what came of trials with this many ``groups``, by kind of keys.
     """
     figure, axes = canvas(7.6, 4.4)
     exact, designed = shares["exact"], shares["designed"]
@@ -174,7 +176,8 @@ def averages(name: str, *, partitions: Sequence[int], shares: Mapping[str, Seque
     caption = (
         "How often an average finds a count exactly, if the group is divided in two again and again. Line: "
         "noise that was designed for one cell, computed; marks: tried with each kind of keys. Grey: noise "
-        "that was designed for as many cells with one person in them as there are divisions."
+        "that was designed for as many cells with one person in them as there are divisions. Each mark is a "
+        f"share of {groups} groups: near one half it may be off by {100 / groups**0.5:.0f} points."
     )
     alt = (
         "Share of exact counts against the number of divisions. Noise for one cell rises from "

@@ -11,10 +11,53 @@ from compendium.figures.drawing import (
 )
 from compendium.figures.palette import BLUE, ORANGE
 from compendium.run.notation import tex
+from tablebuilder_dp import certified, design
+from tablebuilder_dp.design import Design
 from tablebuilder_dp.noise import Noise
 
 MANY_BARS = 100
 """From this support on bars touch, and a dot shows where each end is."""
+
+
+@styled
+def smallest_support(name: str, noise: Design, *, delta: float) -> Drawing:
+    """Step 2: the δ of the guide against the support, and the smallest that reaches the wanted one."""
+    figure, axes = canvas(5.4, 3.2)
+    last = noise.support + max(4, noise.support // 4)
+    supports = sorted({noise.support, *range(1, last + 1, -(-last // 100))})
+    tried = [design.proposition_3(noise.epsilon, support=D, slack=noise.slack) for D in supports]
+    deltas = [float(certified.pmf(made, made.support, digits=15)) for made in tried]
+    axes.semilogy(supports, deltas, "o", color=BLUE, markersize=4)
+    axes.axhline(delta, color=ORANGE)
+    reached = noise.support, deltas[supports.index(noise.support)]
+    axes.plot(*reached, "o", color=ORANGE, markersize=9)
+    axes.annotate(
+        f"$D^* = {noise.support}$",
+        reached,
+        (0, -20),
+        textcoords="offset points",
+        color=ORANGE,
+        ha="right" if noise.support > 2 else "left",
+    )
+    axes.annotate(
+        rf"wanted: $\delta = {tex(f'{delta:g}')}$",
+        (1, delta),
+        (0, 6),
+        textcoords="offset points",
+        color=ORANGE,
+    )
+    axes.set(xlabel="support $D$", ylabel=r"$\delta_D(\varepsilon) = p(-D)$")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.margins(y=0.12)
+    caption = (
+        rf"$\delta_D(\varepsilon)$ for $D = 1, 2, \dots$ falls with every step; the first support at or "
+        rf"below the wanted $\delta$ is $D^* = {noise.support}$."
+    )
+    alt = (
+        f"Dots fall steadily on a logarithmic scale as D grows; the one at D = {noise.support} is the first "
+        f"below a line at δ = {delta:g}."
+    )
+    return Drawing(name, figure, caption, alt, {"D": supports, "delta": deltas})
 
 
 @styled

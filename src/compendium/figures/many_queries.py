@@ -89,7 +89,7 @@ def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max:
     caption = (
         r"The largest number of cells with the same person that keeps a budget $(\varepsilon, \delta)$. It "
         rf"is proved at {len(levels)} values of $\varepsilon$; between them the line is a lower bound. Where "
-        "it is missing, not even one cell fits at the value before."
+        "the line is missing, not even one cell is known to fit."
     )
     alt = "Rising steps of the number of cells against ε: " + ", ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)

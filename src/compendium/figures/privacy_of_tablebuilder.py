@@ -36,7 +36,8 @@ def shifted_bells(name: str, noise: Noise, epsilon: Fraction | float) -> Drawing
     inside = list(privacy.e_star(noise, epsilon))
     excess = [first[value + noise.support] - raised[value + noise.support] for value in inside]
     axes.bar(z, first, color=BLUE, width=0.8, alpha=0.35)
-    axes.step(z, raised, where="mid", color=GREY, linestyle="--")
+    edges = [value - 0.5 for value in (*z, z[-1] + 1)]
+    axes.stairs(raised, edges, baseline=None, color=GREY, linestyle="--", linewidth=1.8)
     bottom = [raised[value + noise.support] for value in inside]
     axes.bar(inside, excess, bottom=bottom, color=ORANGE, width=0.8)
     axes.axvspan(inside[0] - 0.5, inside[-1] + 0.5, color=ORANGE, alpha=0.12, zorder=0)
@@ -98,11 +99,11 @@ def delta_curves(name: str, *, support: int, variances: Sequence[float], epsilon
     label_ends(axes, ends, gap=2 * LABEL_GAP)
     caption = (
         rf"$\delta$ as a function of $\varepsilon$ for noise on $[-{support}, {support}]$. From "
-        r"the onset of a plateau, $\varepsilon = \gamma(2D-1)$, on $\delta = p(-D)$, however large "
-        r"$\varepsilon$ becomes."
+        r"$\varepsilon = \gamma(2D-1)$ on, the onset of its plateau, each curve stays at $\delta = p(-D)$, "
+        r"however large $\varepsilon$ becomes."
     )
-    caption += " Each dot marks an onset." if len(outside) < len(variances) else ""
-    caption += f" (Outside the picture it begins {' and '.join(outside)}.)" if outside else ""
+    caption += " Dots mark the onsets." if len(outside) < len(variances) else ""
+    caption += f" (Outside the picture the plateau begins {' and '.join(outside)}.)" if outside else ""
     alt = f"Curves of δ against ε on a logarithmic scale for D = {support}: " + "; ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)
 

@@ -64,7 +64,7 @@ def testimony() -> list[Witness]:
 
 def markdown(witnesses: Sequence[Witness]) -> str:
     """The table for a reader."""
-    lines = [f"| | {' | '.join(ROUTES)} |", f"|---{'|---' * len(ROUTES)}|"]
+    lines = [f"| quantity | {' | '.join(ROUTES)} |", f"|---{'|---' * len(ROUTES)}|"]
     lines += [
         f"| {witness.quantity} | {' | '.join(witness.agreement[route] for route in ROUTES)} |"
         for witness in witnesses

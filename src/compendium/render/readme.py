@@ -59,8 +59,8 @@ def glance(book: Book) -> str:
             "",
             *rows,
             "",
-            f"The other {total - whole} statements {listed}. [The errata](paper/errata.md) say what is true "
-            "instead, how that is known, and what it changes.",
+            f"In all, {total - whole} statements do not hold as printed: they {listed}. [The errata]"
+            "(paper/errata.md) say what is true instead, how that is known, and what it changes.",
         ]
     )
 

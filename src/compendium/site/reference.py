@@ -20,8 +20,8 @@ from compendium.site.equations import Equation
 from tablebuilder_dp import microdata
 
 PACKAGE = "tablebuilder_dp"
-LONG = 200
-"""Constants with more characters are not written out."""
+LONG = 105
+"""Types and values with more characters are not written out."""
 
 GROUPS = {
     "noise": ("Section III-A: the noise", ["noise"]),
@@ -90,7 +90,7 @@ def setup(app: Any) -> dict[str, Any]:
         for image in doctree.findall(lambda node: node.tagname == "image"):
             image.setdefault("alt", descriptions.get(Path(image["uri"]).stem, ""))
         for value in doctree.findall(lambda node: node.tagname == "desc_annotation"):
-            if len(value.astext()) > LONG:
+            if len(value.astext()) > LONG or "<function" in value.astext():
                 value.clear()
 
     app.connect("autodoc-process-docstring", rewrite)

@@ -80,13 +80,13 @@ def python(typed: Mapping[str, str]) -> str:
 COLUMNS = {
     "best_support": ("$D^*$", ""),
     "support": ("$D$", ""),
-    "variance": ("variance", ".2f"),
-    "delta": ("δ at the wanted ε", ".3e"),
-    "plateau_onset": ("plateau from ε", ".6f"),
+    "variance": ("variance of the noise", ".2f"),
+    "delta": (r"$\delta$ of the noise", ".3e"),
+    "plateau_onset": (r"plateau from $\varepsilon$", ".6f"),
     "lost": ("values lost", ""),
     "bias": ("bias", ".1e"),
-    "variance_table": ("variance", ".2f"),
-    "delta_table": ("δ at the wanted ε", ".3e"),
+    "variance_table": ("variance of the table", ".2f"),
+    "delta_table": (r"$\delta$ of the table", ".3e"),
     "epsilon_two_sided": (r"two-sided $\varepsilon^Q$", ".6f"),
 }
 """How some of the explorer's numbers are headed in a table, and to how many digits they stand there."""
@@ -111,7 +111,11 @@ def side_by_side(
         kept = {"noise": explored.noise_keeps, "table": explored.table_keeps}
         words = " and ".join(what for what, keeps in kept.items() if keeps) or "neither"
         rows.append((label, words, *(_rounded(numbers[name], COLUMNS[name][1]) for name in shown)))
-    return ["setting", "keeps the wanted (ε, δ)", *(COLUMNS[name][0] for name in shown)], rows
+    return [
+        "setting",
+        r"keeps the wanted $(\varepsilon, \delta)$",
+        *(COLUMNS[name][0] for name in shown),
+    ], rows
 
 
 def _rounded(number: str, digits: str) -> str:

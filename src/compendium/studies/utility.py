@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 from math import inf, nan, sqrt
-from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,20 +65,18 @@ def moments(protection: Protection) -> Measures:
     return measures._replace(bias=measures.bias.round(12) + 0.0)  # that of symmetric noise is zero
 
 
-def narrow(text: str, width: int = 80) -> str:
-    """A statement in shorter lines, as a notebook shows it.
+def quoted(text: str) -> str:
+    r"""A statement as a notebook quotes it: Markdown, each paragraph on one line.
 
-    >>> print(narrow("- one two three", 9))
-    - one two
-      three
+    >>> print(quoted("one\ntwo\n\n- three\n- four"))
+    > one two
+    >
+    > - three
+    > - four
     """
     parts = text.replace("\n- ", "\n\n- ").split("\n\n")
-    lines = (
-        fill(" ".join(part.split()), width, subsequent_indent="  " * part.startswith("- "))
-        for part in parts
-        if part.strip()
-    )
-    return "\n\n".join(lines).replace("\n\n- ", "\n- ")
+    lines = [" ".join(part.split()) for part in parts if part.strip()]
+    return "\n>\n".join(f"> {line}" for line in lines).replace("\n>\n> - ", "\n> - ")
 
 
 def edges(support: int) -> list[float]:

@@ -376,11 +376,11 @@ def all_editions(facts: Facts) -> str:
         f"{_pair(budget)} {person}"
     )
     if budget["designs"] == "fixed":
-        spent = f"at this epsilon, delta is {up(so_far['delta']):g} until now"
+        spent = f"at this epsilon, delta is {up(so_far['delta']):g} up to and with this one"
         return f"{kept}, as long as tables and noises do not depend on what was published before; {spent}."
     return (
         f"{kept}, also if later tables and noises depend on what was published before. For this all epsilon "
-        f"and all delta are added up (basic composition), until now to {_pair(sum_of)}."
+        f"and all delta are added up (basic composition), up to and with this one to {_pair(sum_of)}."
     )
 
 

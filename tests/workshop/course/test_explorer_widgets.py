@@ -337,7 +337,7 @@ def test_texts_are_read_back() -> None:
 def test_settings_without_an_answer_have_their_row() -> None:
     choices = {"few": replace(FEW, keysize=4, rule="symmetric"), "fine": FEW}
     headings, rows = explorer_words.side_by_side(choices, ["support", "lost"])
-    assert headings == ["setting", "keeps the wanted (ε, δ)", "$D$", "values lost"]
+    assert headings == ["setting", r"keeps the wanted $(\varepsilon, \delta)$", "$D$", "values lost"]
     assert [row[0] for row in rows] == ["few", "fine"]
     assert rows[0][2:] == ("–", "–")
     assert rows[0][1].startswith("For a symmetric table")

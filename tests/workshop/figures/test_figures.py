@@ -110,7 +110,15 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "tiled_counts": lambda: combined_cells.tiled_counts("x", [1, 1, 1, 4, 4, 6]),
     "unequal_answers": lambda: combined_cells.unequal_answers("x", table(256), others=[1, 5, 20]),
     "averages": lambda: combined_cells.averages(
-        "x", partitions=[1, 4], shares={"exact": [0.1, 0.2], "sums": [0.0, 0.3], "designed": [0.1, 0.1]}
+        "x",
+        partitions=[1, 4],
+        shares={"exact": [0.1, 0.2], "sums": [0.0, 0.3], "designed": [0.1, 0.1]},
+        groups=100,
+    ),
+    "over_gamma": lambda: choosing_the_variance.over_gamma("x", epsilon=0.5, support=4),
+    "smallest_support": lambda: design_guide.smallest_support("x", design.guide("0.5", "0.1"), delta=0.1),
+    "keys_at_an_end": lambda: cell_key_size.keys_at_an_end(
+        "x", small_study(), sure={4: [False] * 5, 8: [False] * 4 + [True]}
     ),
     "published": lambda: a_release.published("x", ["0 to 9", "80 or more"], [3, 12], [-1, 15], error=4.0),
 }

@@ -28,6 +28,12 @@ MAKE, COQ = shutil.which("make") or "make", shutil.which("coqc")
 NO_PROOF = r"\b(Admitted|admit|Admit|Axioms?|Parameters?|Conjecture|Abort|give_up|bypass_check|Unset)\b"
 
 
+def equations(text: str) -> set[int]:
+    """The numbers of the equations that a text names; "(13) to (20)" are eight."""
+    ranges = re.findall(r"\((\d+)\)(?:(?: to |–)\((\d+)\))?", text)
+    return {number for low, high in ranges for number in range(int(low), int(high or low) + 1)}
+
+
 def sources() -> list[Path]:
     return theorems.files()
 
@@ -62,6 +68,20 @@ def test_theorems_have_words_and_places() -> None:
         assert re.fullmatch(r".{10,}\.", theorem.words), theorem.name
         assert theorem.place, theorem.name
         assert f"Theorem {theorem.name}" in theorem.text
+
+
+def test_places_name_the_equations_of_their_claims() -> None:
+    known = claims.load() | claims.load(claims.OURS)
+    compared = 0
+    for theorem in theorems.load().values():
+        ours = equations(theorem.place)
+        theirs = {number for name in theorem.claims for number in equations(known[name].where)}
+        if ours and theirs:
+            compared += 1
+            assert ours & theirs, theorem.name
+        comment = re.match(r"Eqs?\. \(\d+\)", theorem.words)
+        assert not comment or not ours or equations(comment[0]) <= ours, theorem.name
+    assert compared > 10
 
 
 def test_claims_exist() -> None:

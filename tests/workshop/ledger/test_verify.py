@@ -94,7 +94,7 @@ def _options(*arguments: str) -> argparse.Namespace:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--section", "VII"], ["--section", "III-A", "'VII'"]),
+        (["--section", "VII"], ["section must be one of", "III-A", "'VII'"]),
         (["--verdict", "true"], ["--verdict", "contradicted", "'true'"]),
         (["--verdict", ""], ["--verdict"]),
         ([*QUICK, "--json", "--markdown"], ["--json", "--markdown"]),
@@ -264,7 +264,8 @@ def test_the_glance_has_what_touches_a_conclusion_gravest_first_and_then_the_cou
     ]
     assert "(ε<sup>Q</sup>, δ<sup>Q</sup>)-differentially private" in bullets[0]
     assert "Proposition 3 and the design guide" in bullets[1]
-    assert "The other 52 statements fail (3), are slips (9), depend on how they are read (33)," in last
+    assert "In all, 52 statements do not hold as printed: they fail (3), are slips (9), " in last
+    assert "depend on how they are read (33)," in last
     assert "or err in a last digit (2). [The errata]" in last
 
 
@@ -275,4 +276,4 @@ def test_the_glance_of_a_part_names_what_is_in_it() -> None:
     ]
     shown = readme.glance(book.Book(tuple(entries), (), ()))
     assert shown.startswith("Of 3 statements of the paper 1 hold as printed.")
-    assert "The other 2 statements fail (1) or are slips (1). [The errata]" in shown
+    assert "2 statements do not hold as printed: they fail (1) or are slips (1). [The errata]" in shown

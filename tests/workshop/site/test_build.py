@@ -375,11 +375,13 @@ def test_the_extension_describes_pictures_and_shortens_constants(tree: Path) -> 
     app = SimpleNamespace(srcdir=source, connect=connected.__setitem__)
     reference.setup(app)
     picture, alt = next(reference.pictures(notebooks.read(ROOT / "notebooks/00-start-here.ipynb")))
-    image, value = nodes.image(uri=f"a/{picture}.png"), nodes.inline("", "x" * 300)
-    value.tagname = "desc_annotation"
-    connected["doctree-read"](app, nodes.section("", image, value))
+    image, values = nodes.image(uri=f"a/{picture}.png"), ["x" * 300, "{'low': <function _low>}", "'low'"]
+    signs = [nodes.inline("", value) for value in values]
+    for sign in signs:
+        sign.tagname = "desc_annotation"
+    connected["doctree-read"](app, nodes.section("", image, *signs))
     assert image["alt"] == alt != ""
-    assert value.astext() == ""
+    assert [sign.astext() for sign in signs] == ["", "", "'low'"]
     lines, name = ["V."], "tablebuilder_dp.noise.Family.variance"
     connected["autodoc-process-docstring"](app, "function", name, None, None, lines)
     assert any("eq-24" in line for line in lines)

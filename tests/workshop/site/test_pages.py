@@ -46,11 +46,11 @@ WIDTH = "() => Math.max(...[...document.querySelectorAll('html, .content')].map(
 
 CUT = """() => [...document.querySelectorAll("article *")].filter((part) => {
   const hides = ["auto", "scroll", "hidden"].includes(getComputedStyle(part).overflowX);
-  const shown = part.clientWidth && !part.closest("mjx-container, .visually-hidden");
-  const scrolls = innerWidth < 700 && part.tabIndex === 0 && part.matches(".table-wrapper, .math");
+  const shown = part.clientWidth && !part.closest("mjx-container, .visually-hidden, .stacked thead");
+  const scrolls = innerWidth < 700 && part.tabIndex === 0 && part.matches(".math");
   return hides && shown && !scrolls && part.scrollWidth > part.clientWidth + 1;
 }).map((part) => `${part.tagName} cut: ${part.textContent.trim().slice(0, 60)}`)"""
-"""Boxes with more in them than they show; on a phone tables and formulas may scroll, if keys reach them."""
+"""Boxes with more in them than they show; on a phone formulas may scroll, if keys reach them."""
 
 WIDE = """() => [...document.querySelectorAll("article div.math")].filter((part) => {
   const boxes = [part, ...part.querySelectorAll("mjx-container")];
@@ -78,7 +78,7 @@ SMALL = """() => {
 
 
 TALL = """() => [...document.querySelectorAll("article .table-wrapper table:not(.stacked) tbody tr")]
-  .filter((row) => row.offsetHeight > 260)
+  .filter((row) => row.offsetHeight > 150)
   .map((row) => `a row as tall as half the screen: ${row.textContent.trim().slice(0, 60)}`)"""
 """Rows whose columns have become so narrow that a sentence stands one word a line."""
 
@@ -248,16 +248,27 @@ def test_areas_have_the_colours_of_the_figures_in_the_dark_too(chromium: Browser
 LEFTS = "(all) => all.map((it) => it.getBoundingClientRect().x)"
 
 
-def test_a_table_of_sentences_is_stacked_on_a_phone_and_stays_a_table(chromium: Browser, built: Path) -> None:
-    with browser.visit(chromium, (built / "paper/errata.html").as_uri(), viewport=PHONE) as opened:
-        table = opened.page.get_by_role("table").first
+NAMES = "(all) => all.map((it) => it.querySelector('.column')?.textContent ?? '')"
+
+
+@pytest.mark.parametrize("name", ["paper/errata", "notebooks/10-verdict", "notebooks/08-after-sampling"])
+def test_a_wide_table_is_stacked_on_a_phone_and_stays_a_table(
+    chromium: Browser, built: Path, name: str
+) -> None:
+    with browser.visit(chromium, (built / f"{name}.html").as_uri(), viewport=PHONE) as opened:
+        formulas(opened.page)
+        opened.page.wait_for_selector("article table.stacked")
+        opened.page.evaluate("() => dispatchEvent(new Event('resize'))")  # headings are not named twice
+        opened.page.locator("article table.stacked").first.evaluate("(it) => { it.dataset.chosen = 1; }")
+        table = opened.page.locator("table[data-chosen]")
         cells = table.get_by_role("row").nth(1).get_by_role("cell")
         lefts = set(cells.evaluate_all(LEFTS))
         assert len(lefts) == 1
-        headings = table.get_by_role("columnheader").all_text_contents()
-        assert cells.evaluate_all("(all) => all.map((it) => it.dataset.column)") == headings
+        headings = [f"{text.strip()}: " for text in table.get_by_role("columnheader").all_text_contents()]
+        assert [text.strip() + " " for text in cells.evaluate_all(NAMES)][1:] == headings[1:]
         opened.page.set_viewport_size(DESKTOP)
-        opened.page.wait_for_selector("article table:not(.stacked)")
+        opened.page.wait_for_selector("table[data-chosen]:not(.stacked)")
+        assert cells.locator(".column").count() == 0
         lefts = set(cells.evaluate_all(LEFTS))
         assert len(lefts) == len(headings)
 
