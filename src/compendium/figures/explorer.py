@@ -134,8 +134,8 @@ def _stacked(count: int, **sharing: Any) -> tuple[Figure, Any]:
 
 
 def _title(text: str) -> str:
-    """A title with its powers of two set as mathematics."""
-    return re.sub(r"2\^(\d+)", r"$2^{\1}$", text)
+    """A title with its D and its powers of two set as mathematics."""
+    return re.sub(r"(D = \d+)", r"$\1$", re.sub(r"2\^(\d+)", r"$2^{\1}$", text))
 
 
 def _legend(figure: Figure, panels: Sequence[Any]) -> None:

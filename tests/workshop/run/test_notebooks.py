@@ -19,6 +19,7 @@ from support.checks import relative_error
 
 from compendium.ledger import book, claims, verdicts
 from compendium.run import manifest, notebooks
+from compendium.run.notation import tex
 from compendium.run.parameters import other_run, paper_parameters
 from compendium.run.table import Table, set_cell
 from tablebuilder_dp import certified, design
@@ -579,8 +580,7 @@ def check_guide(text: str, *, epsilon: float, delta: float, slack: float) -> Non
         assert re.findall(r"D\* = (\d+)", text) == [str(best)]
         rows = re.findall(r"^\| (\d+) \| (\S+) \| (reaches|misses) \|$", text, re.MULTILINE)
         assert [int(row[0]) for row in rows] == list(range(max(1, best - 2), best + 2))
-        heading = set_cell(f"the wanted δ = {delta}").replace("−", "-")
-        assert re.findall(r"the wanted δ = \S+(?= \|)", text) == [heading]
+        assert re.findall(r"\| \$\\delta = (\S+(?: \S+)*)\$ \|", text) == [tex(f"{delta:g}")]
         for number, value, word in rows:
             assert mpmath.mpf(value) == mpmath.mpf(mpmath.nstr(edge(int(number)), 7))
             assert (word == "reaches") == (edge(int(number)) <= wanted)

@@ -158,7 +158,7 @@ def test_other_parameters_go_to_build_and_a_bad_value_gets_the_librarys_sentence
     assert {path.name for path in (output / folder).iterdir()} == {
         f"{NAME}.ipynb",
         f"{NAME}.json",
-        *(f"figure-3.{suffix}" for suffix in ("svg", "png", "csv")),
+        *(f"{name}.{kind}" for name in ("figure-3", "04-smallest-support") for kind in ("svg", "png", "csv")),
     }
     assert not (output / "figures").exists()
     assert main(["reproduce", "04", "--set", "epsilon=-1"]) == 1
