@@ -70,7 +70,6 @@ def quoted(text: str) -> str:
 
     >>> print(quoted("one\ntwo\n\n- three\n- four"))
     > one two
-    >
     > - three
     > - four
     """

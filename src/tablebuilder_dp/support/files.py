@@ -156,10 +156,12 @@ def whole_folder(path: Path) -> Iterator[Path]:
     try:
         temporary.mkdir()
         yield temporary
-        if not path.is_dir() or not any(path.iterdir()):
-            temporary.rename(path)
-        else:
-            _check_same(temporary, path)
+        try:
+            temporary.rename(path)  # takes the place of nothing or of an empty folder
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            _check_same(temporary, path)  # that was there, perhaps since a moment
         keep(path.parent)
     except BaseException as error:
         _name_if_full(error, path)

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
@@ -255,3 +256,28 @@ def test_a_folder_appears_with_all_its_files(tmp_path: Path) -> None:
         (temporary / "a").write_text("a")
     assert [path.name for path in tmp_path.iterdir()] == ["made"]
     assert (target / "a").read_text() == "a"
+
+
+def test_a_folder_that_another_makes_at_the_last_moment_must_be_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, rename = tmp_path / "made", Path.rename
+
+    def late(mine: Path, place: Path) -> Path:
+        place.mkdir()
+        (place / "a").write_text(theirs)
+        return rename(mine, place)
+
+    monkeypatch.setattr(Path, "rename", late)
+    theirs = "a"
+    with files.whole_folder(target) as temporary:
+        (temporary / "a").write_text("a")
+    assert [path.name for path in tmp_path.iterdir()] == ["made"]
+    shutil.rmtree(target)
+    theirs = "b"
+    with (
+        pytest.raises(ValueError, match="folder must be a new one, got .* which has other content"),
+        files.whole_folder(target) as temporary,
+    ):
+        (temporary / "a").write_text("a")
+    assert (target / "a").read_text() == "b"
