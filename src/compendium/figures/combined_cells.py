@@ -115,9 +115,8 @@ def unequal_answers(name: str, table: LookupTable, *, others: Sequence[int]) -> 
     axes.annotate(
         f"$p(0) = {bound:.3g}$: no such scheme has less",
         (others[0], bound),
-        (4, -5),
+        (4, 4),
         textcoords="offset points",
-        va="top",
     )
     axes.set(xlabel="other people in the cell", ylabel="probability of unequal answers")
     axes.set(xlim=(others[0], others[-1]), ylim=(bound / 2, 1.6))
