@@ -5,7 +5,7 @@
   const least = 0.8;  // of its size: smaller cannot be read
   const phone = 700;  // a page is narrower there
   const tallest = 150;  // a row that is taller has columns of one or two words a line
-  const short = 12;  // letters of a first cell that needs its heading to be understood
+  const short = 12;  // letters: where no first cell has more, they need their heading to be understood
 
   // A table that does not fit a phone: the cells of a row stand below each other, each with its heading.
   function stack(table) {
@@ -13,11 +13,13 @@
     const bare = headings.some((it) => it.querySelector(".math:not(:has(mjx-container))"));
     if (innerWidth >= phone || bare) return;
     table.style.fontSize = "";
-    for (const row of table.tBodies[0].rows) {
+    const rows = [...table.tBodies[0].rows];
+    const terse = rows.every((row) => row.cells[0].textContent.trim().length <= short);
+    for (const row of rows) {
       row.setAttribute("role", "row");
       [...row.cells].forEach((cell, place) => {
         cell.setAttribute("role", "cell");
-        const named = place > 0 || cell.textContent.trim().length <= short;
+        const named = place > 0 || terse;
         if (!named || !cell.textContent.trim() || !headings[place].textContent.trim()) return;
         const name = document.createElement("span");
         name.className = "column";
