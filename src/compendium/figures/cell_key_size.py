@@ -112,11 +112,12 @@ def keys_at_an_end(name: str, experiment: Experiment, *, sure: Mapping[int, Sequ
             dots = [(keys[place], excess[place]) for place in shown if sure[bits][place] == filled]
             style = {"markersize": 5, "fillstyle": "full" if filled else "none", "color": colour}
             axes.plot(*zip(*dots, strict=True), marker, **style) if dots else None
-        axes.plot([], marker, label=f"$2^{{{bits}}}$ keys", color=colour)
+        axes.plot([], marker, label=f"$2^{{{bits}}}$ keys", color=colour, fillstyle="none")
         rows = zip([bits] * len(levels), levels, keys, excess, sure[bits], strict=True)
         for column, cells in zip(data.values(), zip(*rows, strict=True), strict=True):
             column += cells
     _stretch(axes)
+    axes.plot([], "o", color=GREY, label="filled: the rule is sure")
     axes.legend(loc="upper right")
     axes.set_xlabel(r"keys that an end may expect, $\mathtt{KEYSIZE}\cdot\delta$")
     axes.set_ylabel(r"two-sided $\varepsilon^Q$ above $\varepsilon$, by")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.ticker import NullLocator, ScalarFormatter
 
 from compendium.figures.drawing import (
     EPSILON,
     Drawing,
     canvas,
-    epsilons,
     label_ends,
     looks,
     styled,
 )
+from compendium.figures.palette import BLUE, GREY, ORANGE
 from compendium.run.notation import tex
 from compendium.studies.rivals import Costs
 from tablebuilder_dp.beyond import composition
@@ -64,35 +62,41 @@ def composition_curves(name: str, noise: Noise, *, cells: Sequence[int], epsilon
 
 
 @styled
-def most_cells(name: str, noise: Noise, *, deltas: Sequence[float], epsilon_max: float) -> Drawing:
-    """The largest number of cells within a budget (ε, δ), as a function of ε for some δ."""
-    figure, axes = canvas()
-    levels = epsilons(epsilon_max / 80, epsilon_max, 80)  # among them 1, 2 and 4 eighths of the end
-    data: dict[str, Sequence[Any]] = {"epsilon": levels}
-    words, ends = [], []
-    for delta, colour, dash, _ in looks(deltas):
-        counts = [composition.most_cells(noise, level, delta) for level in levels]
-        drawn = [count or math.nan for count in counts]  # none at all has no place on this scale
-        axes.step(levels, drawn, dash, where="post", color=colour)
-        ends.append((max(counts[-1], 1), rf"$\delta = {tex(f'{delta:.3g}')}$", colour))
-        data[f"cells_{delta:.3g}"] = counts
-        words.append(f"from {counts[0]} to {counts[-1]} for δ = {delta:.3g}")
-    axes.set_yscale("log")
-    most = max(int(counts[-1]) for counts in list(data.values())[1:])
-    ticks = [step * 10**power for power in range(len(str(most))) for step in (1, 2, 5)]
-    axes.set_yticks([tick for tick in ticks if tick <= most + 1], minor=False)
-    axes.yaxis.set_major_formatter(ScalarFormatter())
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.set(xlabel=EPSILON, ylabel="largest number of cells $k$ (log scale)")
-    axes.set(xlim=(0, epsilon_max), ylim=(0.8, 1.3 * most + 0.5))
-    label_ends(axes, ends)
+def summed_losses(name: str, noise: Noise, *, cells: Sequence[int], epsilon: float) -> Drawing:
+    """How the losses of k cells add up, and the part of them beyond ε that makes δ."""
+    figure, panels = canvas(5.4, 2.2 * len(cells), rows=len(cells))
+    found = {count: composition.losses(noise, cells=count) for count in cells}
+    spread = max(float(np.sqrt((one.probability * one.loss**2).sum())) for one in found.values())
+    reach = max(3.5 * spread, 1.5 * epsilon)
+    data: dict[str, list[Any]] = {"cells": [], "loss": [], "probability": []}
+    words = []
+    for axes, (count, one) in zip(np.atleast_1d(panels), found.items(), strict=True):
+        shown = abs(one.loss) <= reach
+        losses, masses = one.loss[shown], one.probability[shown]
+        order = np.argsort(losses)
+        losses, masses = losses[order], masses[order]
+        delta = float(composition.delta(noise, epsilon, cells=count))
+        counted = masses * np.maximum(0, -np.expm1(epsilon - losses))
+        axes.fill_between(losses, masses, step="mid", color=BLUE, alpha=0.4, linewidth=0)
+        axes.fill_between(losses, counted, step="mid", color=ORANGE, linewidth=0)
+        axes.axvline(epsilon, color=GREY, linewidth=1)
+        axes.set(xlim=(-reach, reach), ylim=(0, None), ylabel="probability")
+        axes.grid(axis="x", visible=False)
+        axes.set_title(f"$k = {count}$", loc="left")
+        said = f"infinite: {one.infinite:.2%}\n" rf"$\delta_k = {tex(f'{delta:.1e}')}$"
+        axes.text(0.98, 0.95, said, transform=axes.transAxes, ha="right", va="top", color=ORANGE)
+        data["cells"] += [count] * len(losses)
+        data["loss"] += [float(f"{loss:.9g}") for loss in losses]
+        data["probability"] += [float(f"{mass:.9g}") for mass in masses]
+        words.append(f"for {count} cells δ is {delta:.2g}")
+    np.atleast_1d(panels)[-1].set_xlabel("privacy loss of all answers together")
     caption = (
-        r"The largest number of cells with the same person that keeps a budget $(\varepsilon, \delta)$. It "
-        rf"is proved at {len(levels)} values of $\varepsilon$; between them the line is a lower bound. Where "
-        "the line is missing, not even one cell is known to fit."
+        r"The losses of $k$ cells add up: their distribution widens and moves to the right. Orange is what "
+        rf"lies beyond the grey line at $\varepsilon = {epsilon:g}$, a loss $\ell$ counting "
+        r"$1 - e^{\varepsilon - \ell}$ times; with the probability of an infinite loss it makes $\delta_k$."
     )
-    alt = "Rising steps of the number of cells against ε: " + ", ".join(words) + "."
-    return Drawing(name, figure, caption, alt, data)
+    alt = f"Bells that become wider and move to the right as cells are added: {', '.join(words)}."
+    return Drawing(name, figure, caption, alt, dict(data))
 
 
 @styled

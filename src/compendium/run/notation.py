@@ -18,6 +18,22 @@ ERROR = re.compile(r"(?<![\w./-])e(8|16|32|K)\b")
 """The errors with 2^8, 2^16 and 2^32 keys, as the ledger names them."""
 INDEX = re.compile(r"(?:(?<=[δγΣ])|(?<=\bA))_(\d+|\w)")
 
+SYMBOL = (
+    r"(?:\[[−+\d.Dz, ]*D[−+\d.Dz, ]*\]|e\^(?:ε|\([^()]*\))|[εδγι](?:\^Q|_\w+)?|(?<![\w-])[pcwBV]\^Q"
+    r"|(?<![\w-])[pcw](?=\([−±+\w]*\))|(?<![\w-])[DEFz]\*|(?<![\w-])\d*D(?![\w-])"
+    r"|(?<!Section )(?<!Sections )(?<![\w-])V(?![\w-])|\b\d+\^\d+|\bKEYSIZE\b)"
+)
+"""What makes a piece of text a formula: the paper's letters, with what belongs to them."""
+BRACKET = r"\([−+±\d.εδγιDVz,^Q ·/]+\)"
+UNIT = rf"(?:{SYMBOL}(?:{BRACKET})?|\d+(?:\.\d+)?(?![\w^])|{BRACKET})"
+FORMULA = re.compile(rf"[−+]?{UNIT}(?:\s?[=<>≤≥≈+−·/]\s?[−+]?{UNIT})*")
+LEFT = re.compile(r"[²⌊⌋^]|\w\0|\0[\w(]")
+"""What is left over where a formula was not seen whole."""
+SIGNS = {
+    **{"ε": r"\varepsilon", "δ": r"\delta", "γ": r"\gamma", "ι": r"\iota", "KEYSIZE": r"\mathtt{KEYSIZE}"},
+    **{"−": "-", "·": r"\cdot", "≤": r"\le", "≥": r"\ge", "±": r"\pm", "≈": r"\approx"},
+}
+
 
 def raised(text: str) -> str:
     """Exponents and stars raised and indices lowered, as HTML.
@@ -99,3 +115,25 @@ def tex(text: str) -> str:
     digits, _, power = text.lower().partition("e")
     factor = "" if digits == "1" else rf"{digits} \cdot "
     return f"{factor}10^{{{int(power)}}}" if power else digits
+
+
+def formulas(text: str) -> str:
+    r"""Text with its formulas set by TeX between dollars; as it is where one of them was not seen whole.
+
+    >>> print(formulas("With ι < 0 the pair (ε^Q, δ^Q) needs 2^32 keys"))
+    With $\iota < 0$ the pair $(\varepsilon^{Q}, \delta^{Q})$ needs $2^{32}$ keys
+    >>> print(formulas("γ = ε/(2D−1) − ι of Section V"), formulas("E[Z²] ≤ V"))
+    $\gamma = \varepsilon/(2D-1) - \iota$ of Section V E[Z²] ≤ V
+    """
+    parts = SET_ALREADY.split(text)
+    made = "".join(part if place % 2 else FORMULA.sub(_formula, part) for place, part in enumerate(parts))
+    return text if LEFT.search("\0".join(SET_ALREADY.split(made)[::2])) else made
+
+
+def _formula(found: re.Match[str]) -> str:
+    if not re.search(SYMBOL, found[0]):
+        return found[0]
+    text = re.sub(r"([\^_])\(([^()]*)\)", r"\1{\2}", found[0].replace("*", "^*"))
+    text = re.sub(r"([\^_])(\w+)", r"\1{\2}", text)
+    signs = rf"({'|'.join(map(re.escape, SIGNS))})(?=([A-Za-z]?))"
+    return f"${re.sub(signs, lambda sign: SIGNS[sign[1]] + ' ' * bool(sign[2]), text)}$"

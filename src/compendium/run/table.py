@@ -16,13 +16,15 @@ MISSING = ("", "–")
 
 
 def set_cell(cell: str) -> str:
-    """A cell for Markdown.
+    r"""A cell for Markdown.
 
     >>> set_cell("1e-05"), set_cell("their median: 1e-5")
     ('1·10<sup>−5</sup>', 'their median: 10<sup>−5</sup>')
+    >>> print(set_cell("the ratio of p(0) and p(1)"))
+    the ratio of $p(0)$ and $p(1)$
     """
     number = notation.number(cell)
-    return (notation.prose(cell) if number == cell else number).replace("|", r"\|")
+    return (notation.prose(notation.formulas(cell)) if number == cell else number).replace("|", r"\|")
 
 
 class Table:

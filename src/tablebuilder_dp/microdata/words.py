@@ -372,15 +372,16 @@ def all_editions(facts: Facts) -> str:
             f"added up, it is {_pair(sum_of)}."
         )
     kept = (
-        f"{told} A budget was fixed beforehand: all that this journal has or will have keeps "
+        f"{told} A budget was fixed beforehand: everything that this journal holds, or ever will, keeps "
         f"{_pair(budget)} {person}"
     )
     if budget["designs"] == "fixed":
         spent = f"at this epsilon, delta is {up(so_far['delta']):g} up to and with this one"
         return f"{kept}, as long as tables and noises do not depend on what was published before; {spent}."
     return (
-        f"{kept}, also if later tables and noises depend on what was published before. For this all epsilon "
-        f"and all delta are added up (basic composition), up to and with this one to {_pair(sum_of)}."
+        f"{kept}, even if later tables and noises depend on what was published before. To ensure this, the "
+        "epsilon and delta of all editions are added up (basic composition); with this one the sums are "
+        f"{_pair(sum_of)}."
     )
 
 

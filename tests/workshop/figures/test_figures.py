@@ -37,6 +37,7 @@ from compendium.figures import (
 from compendium.figures.drawing import Drawing
 from compendium.ledger import claims, verdicts
 from compendium.run import notebooks
+from compendium.run.places import ROOT
 from compendium.studies import carry, promises, rivals, sweep
 from tablebuilder_dp import design
 from tablebuilder_dp.counts.rows import OfVariance
@@ -100,7 +101,7 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "costs": lambda: many_queries.costs(
         "x", {k: rivals.costs(1, "1e-2", cells=k) for k in (1, 2)}, epsilon=1, delta=0.01
     ),
-    "most_cells": lambda: many_queries.most_cells("x", NOISE, deltas=[0.1, 0.3], epsilon_max=3),
+    "summed_losses": lambda: many_queries.summed_losses("x", NOISE, cells=(1, 3), epsilon=0.5),
     "who_publishes_what": lambda: small_counts.who_publishes_what("x", OfVariance(3, 1)),
     "protection": lambda: small_counts.protection("x", OfVariance(3, 1), epsilon=0.5),
     "bias_of_clamping": lambda: small_counts.bias_of_clamping("x", OfVariance(3, 1)),
@@ -240,3 +241,10 @@ def test_few_keys_are_not_compared_with_uniform_ones() -> None:
         made = cell_keys.key_counts("x", keys=np.array(keys), empty=5, keysize=keysize)
         assert "too few to be compared" in made.caption
         assert len(made.figure.axes[0].lines) == 0
+
+
+def test_the_readme_names_every_figure() -> None:
+    folder = ROOT / "figures"
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    named = {name for row in text.splitlines() if row.startswith("| `") for name in row.split("`")[1:-1:2]}
+    assert named == {path.stem for path in folder.glob("*.svg")}

@@ -32,7 +32,6 @@ FIGURES = ["figure-1a", "figure-1b", "figure-2a", "figure-2b", "figure-3", "figu
 FIGURES += ["11-delta-of-gamma", "11-gap", "12-by-hand", "12-better-tables", "13-trade-off", "13-shapes"]
 FIGURES += [
     "14-composition",
-    "14-most-cells",
     "14-costs",
     "15-rows",
     "15-protection",

@@ -13,7 +13,7 @@ def test_numbers_are_flush_right_and_words_flush_left() -> None:
         "10  reaches  0.0009123",
     ]
     assert table._repr_markdown_().splitlines() == [
-        "| D | it | δ |",
+        r"| $D$ | it | $\delta$ |",
         "| ---: | --- | ---: |",
         "| 9 | misses | 1.2·10<sup>−3</sup> |",
         "| 10 | reaches | 0.0009123 |",
