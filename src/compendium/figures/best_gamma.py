@@ -116,10 +116,12 @@ def gap_to_the_best(name: str, *, supports: Sequence[int], epsilon_max: float) -
     kinks.yaxis.set_major_locator(MaxNLocator(integer=True))
     caption = (
         r"Top: $\delta$ of Proposition 3 without slack (lines) and the least $\delta$ on the paper's grid of "
-        r"$\gamma$ (dotted), both relative to the least $\delta$ over all $\gamma$; dots beyond the picture "
-        r"are left out. Bottom: $m$ of the best kink $\gamma = \varepsilon/(2m-1)$."
+        r"$\gamma$ (dotted), both relative to the least $\delta$ over all $\gamma$; grid values beyond the "
+        r"picture are left out. Bottom: $m$ of the best kink $\gamma = \varepsilon/(2m-1)$."
     )
     if dots:
-        caption += r" Dots mark $\varepsilon_0$, beyond which the paper's $m = D$ is the best choice."
+        caption += (
+            r" Filled circles mark $\varepsilon_0$, from which on the paper's $m = D$ is the best choice."
+        )
     alt = "Two panels of curves against ε: " + "; ".join(words) + "."
     return Drawing(name, figure, caption, alt, data)

@@ -39,7 +39,7 @@ def carry_by_bit(name: str, seen: Mapping[str, Seen], *, exact: Fraction) -> Dra
         f"Lines of one woman, one man and both, {lines} in all: how often the XOR of a bit of the three keys "
         "and of the next lower bit of the first is 0. Grey: where 95% of the shares lie if keys are "
         "independent. The modulus, a prime as the paper asks, is not $2^{32}$ but $2^{32} - 5$: a sum that "
-        "passes it becomes larger by 5, in binary 101, and that blurs bits 2 to 5."
+        "passes it comes out larger by 5, in binary 101, than modulo $2^{32}$, and that blurs bits 2 to 5."
     )
     tops = ", ".join(f"{kind} {found.shares[-1]:.4f}" for kind, found in seen.items())
     alt = (

@@ -278,9 +278,9 @@ def reactions(name: str, settings: Settings) -> Drawing:
     _legend(figure, panels[2:])
     caption = (
         "In each panel one setting moves; a grey upright line marks the chosen value. $D$ is $D^*$ "
-        r"throughout. In the lower two a table keeps $\varepsilon$ both ways up to the line at 1; a cross at "
-        "the top is beyond the picture, in most cases because no key gives some value; where a dot is "
-        "missing, there is no symmetric table."
+        r"throughout. In the lower two a mark on or below the line at 1 is a table that keeps $\varepsilon$ "
+        "in both directions; a cross at the top stands for a value beyond the picture, in most cases because "
+        "no key gives some noise value; where a dot is missing, there is no symmetric table."
     )
     alt = f"Four small plots of D* and of ε after sampling: {'; '.join(words)}."
     data: dict[str, Sequence[Any]] = {

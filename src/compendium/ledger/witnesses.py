@@ -15,6 +15,7 @@ from typing import Any
 from dp_accounting.pld.privacy_loss_mechanism import DiscreteGaussianPrivacyLoss
 
 from compendium.ledger.book import Witness
+from compendium.run.table import Table
 from tablebuilder_dp import certified, design, privacy
 from tablebuilder_dp.noise import Noise
 from tablebuilder_dp.support.intervals import Enclosure
@@ -62,14 +63,10 @@ def testimony() -> list[Witness]:
     ]
 
 
-def markdown(witnesses: Sequence[Witness]) -> str:
-    """The table for a reader."""
-    lines = [f"| quantity | {' | '.join(ROUTES)} |", f"|---{'|---' * len(ROUTES)}|"]
-    lines += [
-        f"| {witness.quantity} | {' | '.join(witness.agreement[route] for route in ROUTES)} |"
-        for witness in witnesses
-    ]
-    return "\n".join(lines)
+def table(witnesses: Sequence[Witness]) -> Table:
+    """How far the routes agree, for a reader."""
+    rows = [(witness.quantity, *(witness.agreement[route] for route in ROUTES)) for witness in witnesses]
+    return Table(["quantity", *ROUTES], rows)
 
 
 def _digits(truth: Sequence[Enclosure], routes: Mapping[str, Sequence[Any]]) -> dict[str, str]:

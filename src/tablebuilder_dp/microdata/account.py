@@ -328,9 +328,19 @@ def check(entries: Sequence[Entry], entry: Entry) -> None:
         allowed = f"{budget.neighbours}, as in the budget of the journal"
         raise parameters.wrong_value("neighbours", allowed, entry.neighbours)
     after = Account((*entries, entry), entry.neighbours)
-    if why := after.over_budget:
-        way = ": take a smaller epsilon or delta, or fewer tables" if after.promises else ""
+    if budget and (why := after.over_budget):
+        way = _way_out(Account(tuple(entries), entry.neighbours), budget) if after.promises else ""
         raise ValueError(f"budget must not be exceeded ({budget}), but {why}{way}")
+
+
+def _way_out(before: Account, budget: Budget) -> str:
+    """What can be done about an entry that exceeds the budget."""
+    if budget.designs == "adaptive":
+        amounts = ("epsilon", budget.epsilon), ("delta", budget.delta)
+        spent = zip(amounts, before.added_up, strict=True)
+        if gone := [name for (name, whole), used in spent if used >= whole]:
+            return f": nothing of {' and '.join(gone)} is left"
+    return ": take a smaller epsilon or delta"
 
 
 def entry(

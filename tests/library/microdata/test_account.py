@@ -286,3 +286,13 @@ def test_an_edition_has_one_input() -> None:
         account.check([entry("1", SEX)], entry("1", AGE, input="another"))
     account.check([entry("1", SEX)], entry("1", AGE, input="1"))
     account.check([entry("1", SEX)], entry("2", AGE, input="another"))
+
+
+def test_what_is_refused_says_what_is_left() -> None:
+    budget = Budget(2 * TENTH, Fraction(1, 2))
+    entries = [budgeted("1", budget), budgeted("2", budget)]
+    with pytest.raises(ValueError, match="epsilon would add up to 0.3 and .*: nothing of epsilon is left$"):
+        account.check(entries, budgeted("3", budget))
+    wide = Budget(Fraction(5, 2) * TENTH, Fraction(1, 2))
+    with pytest.raises(ValueError, match="add up to 0.3 and .*: take a smaller epsilon or delta$"):
+        account.check([budgeted("1", wide), budgeted("2", wide)], budgeted("3", wide))

@@ -9,8 +9,9 @@ from compendium.ledger import witnesses
 
 def test_witnesses_agree() -> None:
     testimony = witnesses.testimony()
-    shown = witnesses.markdown(testimony)
-    assert shown.count("\n") == len(testimony) + 1
+    shown = witnesses.table(testimony)
+    assert len(shown.rows) == len(testimony)
+    assert shown.headings == ["quantity", *witnesses.ROUTES]
     agreement = {one.quantity.partition(",")[0]: one.agreement for one in testimony}
     for quantity in ("p(z)", "δ(ε)"):
         digits = {route: int(text.split()[0]) for route, text in agreement[quantity].items()}
