@@ -100,6 +100,37 @@
     }
   }
 
+  // Who opens a page at a place is still there once tables and formulas have their heights.
+  let moved = false;
+  for (const sign of ["wheel", "touchmove", "keydown"]) {
+    window.addEventListener(sign, () => { moved = true; }, { passive: true, once: true });
+  }
+  function stay() {
+    const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (place && !moved) place.scrollIntoView({ behavior: "instant" });
+  }
+
+  // An option of a command is not broken at its hyphens.
+  function whole() {
+    for (const code of document.querySelectorAll(".highlight pre")) {
+      const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+      const texts = [];
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) texts.push(node);
+      for (const text of texts) {
+        const parts = text.data.split(/((?<=\s|^)--?[a-z][a-z-]*)/);
+        if (parts.length === 1) continue;
+        text.replaceWith(...parts.filter((it) => it).map((part, place) => {
+          if (!/^--?[a-z]/.test(part)) return part;
+          const option = document.createElement("span");
+          option.className = "option";
+          option.append(part);
+          return option;
+        }));
+      }
+    }
+  }
+
+  whole();
   keep();
   name();
   reach();
@@ -107,6 +138,7 @@
   document.addEventListener("toggle", reach, true);  // what was folded had no width
   window.addEventListener("load", () => {
     reach();
-    if (window.MathJax && MathJax.startup) MathJax.startup.promise.then(reach);
+    stay();
+    if (window.MathJax && MathJax.startup) MathJax.startup.promise.then(reach).then(stay);
   });
 })();

@@ -400,13 +400,17 @@ def _turning(level: Level, claim: Claim) -> str:
     side = f"a limit below {level.shown()}" if last else f"a limit of {level.shown()} or more"
     if level.until is not None:
         side = f"a limit from {level.shown()} to {shown_level(level.until, level.unit)}"
+    if not last and level.shown().startswith(("-", "∞")):
+        side = "no limit would do" if level.shown() == "∞" else "any limit from 0 on would do"
+        return f"{level.shown().replace('-', '−')}, where for “{claim.judged}” {side} and ours is {ours}"
     return f"{level.shown()}, where “{claim.judged}” needs {side} and ours is {ours}"
 
 
 def _evidence(truth: Truth, claim: Claim) -> str:
     """How the verdict is known: by which theorems of Coq, and how else."""
-    names = " and ".join(theorem.name for theorem in theorems.proving(claim.id))
-    return f"Coq theorem {names}; {_computed(truth, claim)}" if names else _computed(truth, claim)
+    names = [theorem.name for theorem in theorems.proving(claim.id)]
+    coq = f"Coq theorem{'s' * (len(names) > 1)} {' and '.join(names)}; " if names else ""
+    return f"{coq}{_computed(truth, claim)}"
 
 
 def _computed(truth: Truth, claim: Claim) -> str:

@@ -105,10 +105,16 @@ def document(book: Book, link: Callable[[str], str] | None = None) -> str:
     return "\n".join(blocks)
 
 
+STANDS_FOR = (
+    "A line stands for several statements: it has the gravest of their verdicts and the weakest of their "
+    "evidence."
+)
+
+
 def summary(entries: Sequence[Entry], link: Callable[[str], str] | None = None) -> str:
     """For a reader with fifteen minutes: the headlines, then the causes behind what does not simply hold."""
     headlined, caused = headline_table(entries), cause_list(entries, link)
-    return f"## In fifteen minutes\n\n{headlined}\n\n## Root causes\n\n{caused}\n"
+    return f"## In fifteen minutes\n\n{STANDS_FOR}\n\n{headlined}\n\n## Root causes\n\n{caused}\n"
 
 
 def headline_table(entries: Sequence[Entry]) -> str:

@@ -24,7 +24,8 @@ def test_values_are_compared_and_recorded_with_their_claims(output: Path) -> Non
     }
     comparison = compare(results, values)
     assert comparison.differing == ("ex1-p12",)
-    assert "| p(±12) | 0.016632589297126 | 0.013165377565781 | **slip** |" in comparison._repr_markdown_()
+    row = r"| $p(\pm12)$ | 0.016632589297126 | 0.013165377565781 | **slip** |"
+    assert row in comparison._repr_markdown_()
     assert "p(±12)" in repr(comparison)
     record = json.loads((output / f"build/results/{NAME}.json").read_text())
     assert record["numbers"]["ex1-support"] == "25"

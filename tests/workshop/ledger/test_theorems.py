@@ -94,9 +94,8 @@ def test_ledger_and_theorems_name_each_other() -> None:
     for entry in (*recorded.paper, *recorded.ours):
         names = [theorem.name for theorem in theorems.proving(entry.claim.id)]
         assert (entry.basis == verdicts.CHECKED) == bool(names), entry.claim.id
-        assert entry.evidence.startswith(f"Coq theorem {' and '.join(names)}; " if names else ""), (
-            entry.claim.id
-        )
+        coq = f"Coq theorem{'s' * (len(names) > 1)} {' and '.join(names)}; " if names else ""
+        assert entry.evidence.startswith(coq), entry.claim.id
         assert ("Coq" in entry.evidence) == bool(names), entry.claim.id
 
 

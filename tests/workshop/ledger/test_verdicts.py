@@ -140,6 +140,12 @@ SCALE = {"scale": ("same", "close", "far"), "limits": ("0", "0.01")}
             "1.01%, where “close” needs a limit of 1.01% or more and ours is 1%",
         ),
         ("0", "close", "contradicted", "0%, where “close” needs a limit of 0% or more and ours is 1%"),
+        (
+            "-0.1",
+            "close",
+            "contradicted",
+            "−10%, where for “close” any limit from 0 on would do and ours is 1%",
+        ),
         ("0", "same", "confirmed", "0%, where “same” needs a limit of 0% or more and ours is 0%"),
         ("0.5", "far", "confirmed", "50%, where “far” needs a limit below 50% and ours is 1%"),
         ("33.2", "far", "confirmed", "3320%, where “far” needs a limit below 3320% and ours is 1%"),

@@ -30,7 +30,7 @@ from compendium.ledger.verdicts import KINDS
 from compendium.run import notebooks
 from compendium.run.places import ROOT
 from compendium.site import build, contrast, equations, ledger_page, reference
-from tablebuilder_dp import microdata
+from tablebuilder_dp import certified, design, microdata
 
 
 class Page(HTMLParser):
@@ -310,6 +310,10 @@ def test_printed_numbers_in_the_formulas_are_those_of_the_claims() -> None:
     formulas = {equation.number: equation.printed for row in equation_rows() for equation in row.equations}
     for number in (35, 41, 47):
         assert set(re.findall(r"0\.0\d{10,}", formulas[number])) <= printed
+    ours = {equation.number: equation.ours for row in equation_rows() for equation in row.equations}[35]
+    found = {int(z): float(p) for z, p in re.findall(r"Z=(\d+)\) .approx (0\.\d{15})", ours)}
+    made = design.guide("0.5", "1e-4")
+    assert found == {z: float(certified.pmf(made, z).digits(14)) for z in (11, 12)}
     assert {"425760", "1126343", "2255949"} <= printed & set(re.findall(r"\d{6,}", formulas[41]))
 
 

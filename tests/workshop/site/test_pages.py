@@ -273,6 +273,16 @@ def test_a_wide_table_is_stacked_on_a_phone_and_stays_a_table(
         assert len(lefts) == len(headings)
 
 
+def test_a_link_to_an_entry_ends_at_the_entry_on_a_phone(chromium: Browser, built: Path) -> None:
+    """Tables above it become cards, formulas get their heights: it must not be pushed away."""
+    target = f"{(built / 'paper/errata.html').as_uri()}#errata-des-prop3-variance"
+    with browser.visit(chromium, target, viewport=PHONE) as opened:
+        formulas(opened.page)
+        opened.page.wait_for_timeout(300)
+        top = opened.page.evaluate("() => document.querySelector(location.hash).getBoundingClientRect().top")
+        assert 0 <= top < PHONE["height"] / 2
+
+
 def test_the_menu_of_a_phone_opens_and_leads_on(chromium: Browser, built: Path) -> None:
     with browser.visit(chromium, (built / "index.html").as_uri(), viewport=PHONE) as opened:
         opened.page.locator("label.nav-overlay-icon").click()
