@@ -2,7 +2,8 @@
 (function () {
   "use strict";
   const boxes = ".table-wrapper, .math-wrapper, div.math, span.math.wide, .highlight pre, .output pre";
-  const least = 0.8;  // of its size: smaller cannot be read
+  const least = 0.8;  // of its size: smaller letters cannot be read
+  const narrow = 0.7;  // the same for a formula, whose letters are larger
   const phone = 700;  // a page is narrower there
   const tallest = 150;  // a row that is taller has columns of one or two words a line
   const short = 12;  // letters: where no first cell has more, they need their heading to be understood
@@ -63,7 +64,7 @@
       const mark = formula === line ? 0 : formula.getBoundingClientRect().width - width;
       const room = line.clientWidth - mark;
       if (line.clientWidth === 0 || width <= room) continue;
-      picture.style.width = Math.max(least * width, room) + "px";
+      picture.style.width = Math.max(narrow * width, room) + "px";
       formula.classList.toggle("wide", formula !== line);
     }
   }

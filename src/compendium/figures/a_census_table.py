@@ -139,7 +139,8 @@ def attack_rates(name: str, *, rates: Sequence[Rate], promise: float) -> Drawing
     caption = (
         "How often an attacker guesses right whether a person was counted (a coin is right half the time): "
         "attacks by the number of other people in the cell, with 95% intervals. The grey line is what is "
-        "promised for one count; the other two attacks see two counts. Without noise every guess is right."
+        "promised for one count, which is all that the first attack sees; the other two see two counts. "
+        "Without noise every guess is right."
     )
     shares = "; ".join(
         f"{rate.attack}, {rate.way}, others {rate.others}: {rate.right / rate.trials:.2f}"

@@ -94,7 +94,7 @@ def _equal_cuts(support: int, gammas: Sequence[Fraction]) -> dict[str, str]:
         for route, values in _cuts(support, gamma).items():
             wrong[route] |= {z for z in _values(support) if values[z + support] != truth[z + support]}
     words = {
-        route: "all" if not places else "all but some c(D)" if places == {support} else "not all"
+        route: "all" if not places else "all but some c^Q(D)" if places == {support} else "not all"
         for route, places in wrong.items()
     }
     return words | {ENCLOSURES: "all, proved"}

@@ -104,10 +104,13 @@ def setup(app: Any) -> dict[str, Any]:
 def plain(_app: Any, _what: str, _name: str, _object: Any, _options: Any, *parts: str | None) -> Any:
     """A signature and what it returns, with the names of types as the code has them.
 
-    >>> plain(None, "", "", None, None, "(x)", "tuple[TypeAliasForwardRef('Array'), int]")
-    ('(x)', 'tuple[Array, int]')
+    What a field begins with is no code where a factory makes it, and is left out.
+
+    >>> plain(None, "", "", None, None, "(x: dict = <factory>)", "tuple[TypeAliasForwardRef('Array'), int]")
+    ('(x: dict)', 'tuple[Array, int]')
     """
-    return tuple(part and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", part) for part in parts)
+    parts = tuple(part and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", part) for part in parts)
+    return tuple(part and re.sub(r" ?= ?<factory>", "", part) for part in parts)
 
 
 def skip(_app: Any, _what: str, _name: str, member: Any, _skipped: bool, _options: Any) -> bool | None:

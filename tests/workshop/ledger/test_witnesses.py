@@ -20,7 +20,7 @@ def test_witnesses_agree() -> None:
     assert {text.partition(",")[0] for text in agreement["D*"].values()} == {"25"}
     for one in testimony[-2:]:
         assert one.agreement["exact fractions"] == "all"
-    assert testimony[-1].agreement["closed form, float64"] == "all but some c(D)"
+    assert testimony[-1].agreement["closed form, float64"] == "all but some c^Q(D)"
 
 
 def test_a_wrong_witness_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ SMALL = """() => {
   };
   return [
     ...tables.filter((table) => parseFloat(getComputedStyle(table).fontSize) < 12),
-    ...pictures.filter((picture) => share(picture) < 0.79),
+    ...pictures.filter((picture) => share(picture) < 0.69),
   ].map((part) => `${part.tagName} too small: ${part.parentElement.textContent.trim().slice(0, 60)}`);
 }"""
 """Tables and formulas that were shrunk until they cannot be read."""
